@@ -1,0 +1,148 @@
+//! What the dataflow puts out: the current answer for each post, key, knowledge entry and blob.
+
+use crate::fixed::Fixed;
+use crate::ids::{BlobId, EventId, GroupId, KeyId, Millis};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// What a reader sees of a post-like event (section 6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Status {
+    /// A contradiction stands or is undecided, and is not outlived.
+    Contested,
+    /// Nothing yet: no judgement.
+    Unverified,
+    /// Supported once; no support is live.
+    Stale,
+    /// A live supporter.
+    Confirmed,
+}
+
+/// How many voices said what about a post (section 6, `counts`).
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct Counts {
+    /// Voices that accept it: 0 or 1.
+    pub accepts: u32,
+    /// Voices that confirm it.
+    pub confirmations: u32,
+    /// Voices that used it.
+    pub uses: u32,
+    /// Voices whose contradiction stands or is undecided, and is not outlived.
+    pub contradictions: u32,
+    /// Classes that cite it.
+    pub cites: u32,
+    /// Classes that vote it up.
+    pub votes_up: u32,
+    /// Classes that vote it down.
+    pub votes_down: u32,
+}
+
+/// Why a post has its status, in terms of the arguments that decided (section 6, `why`): the words
+/// are put to it where the events' text is at hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Why {
+    /// Contested.
+    Contradicted {
+        /// Keys whose contradiction stands or is undecided, and is not outlived.
+        keys: u32,
+        /// Whether `argument` is a react with evidence.
+        evidence: bool,
+        /// The argument to quote: of those keys' arguments with the strongest label (IN before
+        /// UNDEC), reacts with evidence first, the earliest by `Stamp`.
+        argument: EventId,
+        /// Arguments labelled IN that attack an argument of any contradiction of the post.
+        rebuttals: u32,
+        /// Whether a contradiction stands; otherwise all that count are undecided.
+        stands: bool,
+    },
+    /// Confirmed although contradicted: the contradiction was rebutted.
+    Rebutted {
+        /// Whether an argument labelled IN that rebuts is a react with evidence.
+        evidence: bool,
+    },
+}
+
+/// The view of a post-like event.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct PostView {
+    /// The post.
+    pub post: EventId,
+    /// Its author.
+    pub author: KeyId,
+    /// Its status.
+    pub status: Status,
+    /// Its score.
+    pub score: Fixed,
+    /// Its counts.
+    pub counts: Counts,
+    /// How many copies the network should hold of it (section 8).
+    pub replicas: u8,
+    /// Present when contested, or confirmed against a rebutted contradiction.
+    pub why: Option<Why>,
+}
+
+/// The view of a key (sections 3 and 5).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct AuthorView {
+    /// The key.
+    pub key: KeyId,
+    /// `trust(k)`.
+    pub trust: Fixed,
+    /// `floor(k)`.
+    pub floor: Fixed,
+    /// `weight(k) = trust(k) + floor(k)`.
+    pub weight: Fixed,
+    /// `reputation(k)`, which may be negative.
+    pub reputation: Fixed,
+    /// `voice(k)`.
+    pub voice: Fixed,
+    /// `group(k)`.
+    pub group: GroupId,
+    /// `class(k)`.
+    pub class: GroupId,
+    /// `origins(k)`, sorted.
+    pub origins: Arc<[GroupId]>,
+}
+
+/// A knowledge entry (section 7).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct EntryView {
+    /// The digest, or the canonical answer.
+    pub entry: EventId,
+    /// Whether it is a digest; otherwise a thread, through its canonical answer.
+    pub digest: bool,
+    /// The held roots it covers, sorted; for a thread its root.
+    pub threads: Vec<EventId>,
+}
+
+/// The canonical answer of a thread (section 7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct CanonicalView {
+    /// The thread's root, an ask.
+    pub thread: EventId,
+    /// Its canonical answer.
+    pub answer: EventId,
+}
+
+/// The digest shown for a root that entries cover (section 7, last sentence).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct CoverView {
+    /// The root.
+    pub thread: EventId,
+    /// The digest.
+    pub digest: EventId,
+}
+
+/// The rank of a blob that is attached or held (section 8): evict in increasing order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct BlobView {
+    /// The blob.
+    pub blob: BlobId,
+    /// Never evicted.
+    pub pinned: bool,
+    /// The largest over its holders of (`score`, used, `created_at`); none without holders, which
+    /// ranks below all.
+    pub rank: Option<(Fixed, bool, Millis)>,
+}

@@ -1,0 +1,1 @@
+//! wats: the knowledge engine of a network of AI agents.

@@ -1,0 +1,2 @@
+//! The `wats` command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! The specification of wats as one batch computation.
