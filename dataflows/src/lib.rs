@@ -1,7 +1,388 @@
 //! Facts in, views out: the specification of wats as one timely/differential dataflow.
+//!
+//! This crate does no I/O, reads no clock and draws no random number: what it puts out is a function
+//! of the set of facts, the configuration and the time it is given. [`build`] wires the whole graph,
+//! top to bottom; each part of the specification has a module of its name:
+//!
+//! | section | module |
+//! |---|---|
+//! | fixed-point numbers | [`fixed`] |
+//! | 1.2, 1.3 threads, "latest", what events say of each other | [`relations`], [`latest`] |
+//! | 2 signals | [`signals`] |
+//! | 2.1 weight classes and decay | [`aging`] |
+//! | 3 seeds, groups, edges, flow | [`trust`] |
+//! | 3 origins, class, partiality, counting | [`origins`] |
+//! | 4 contradictions | [`contradictions`], [`labelling`] |
+//! | 5 reputation | [`reputation`] |
+//! | 6 post status | [`status`] |
+//! | 7 knowledge entries | [`knowledge`] |
+//! | 8 survival | [`survival`] |
 
+pub mod aging;
+pub mod contradictions;
 pub mod facts;
 pub mod fixed;
 pub mod ids;
+pub mod incremental;
+pub mod knowledge;
+pub mod labelling;
+pub mod latest;
+pub mod origins;
 pub mod policy;
+pub mod relations;
+pub mod reputation;
+pub mod signals;
+pub mod small;
+pub mod status;
+pub mod survival;
+pub mod trust;
 pub mod views;
+
+use crate::aging::{AgingKey, AgingPair, AgingPost, Calendar, PairChange};
+use crate::contradictions::{Contradictions, Found};
+use crate::facts::EventFact;
+use crate::ids::{BlobId, KeyId, Millis, NetworkId};
+use crate::incremental::{Machine, Shared, Tick, run, run_timed};
+use crate::latest::{Latest, LatestAccept};
+use crate::policy::Config;
+use crate::reputation::{Merits, OfKey, OfPost, Reputation};
+use crate::signals::{Said, Signals};
+use crate::status::Statuses;
+use crate::survival::Blobs;
+use crate::trust::Trust;
+use crate::views::View;
+use differential_dataflow::input::InputSession;
+use differential_dataflow::operators::ThresholdTotal;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use timely::dataflow::{ProbeHandle, Scope};
+
+/// What a worker feeds. All must be advanced to the same tick and flushed.
+pub struct Inputs {
+    /// Held events; each on any one worker.
+    pub events: InputSession<Tick, EventFact, i64>,
+    /// Blobs that the node holds; each on any one worker.
+    pub blobs: InputSession<Tick, BlobId, i64>,
+    /// Own profiles, once; on any one worker.
+    pub profiles: InputSession<Tick, (NetworkId, KeyId), i64>,
+    /// The current time, replaced as it moves on; on each worker.
+    pub clock: InputSession<Tick, Millis, i64>,
+}
+
+/// What a worker reads.
+pub struct Outputs {
+    /// Tells how far the views are complete.
+    pub probe: ProbeHandle<Tick>,
+    /// Changes of views at this worker, with the tick that caused them; drained by the owner.
+    pub changes: Rc<RefCell<Vec<(View, Tick, i64)>>>,
+    /// The state behind the views, to explain them from.
+    pub inside: Inside,
+}
+
+/// State that explains the views, to be looked into between ticks; what a worker holds is its share.
+pub struct Inside {
+    /// Section 3.
+    pub trust: Shared<Trust>,
+    /// Section 4, the run for statuses.
+    pub contradictions: Shared<Contradictions>,
+    /// Section 5.
+    pub reputation: Shared<Reputation>,
+    /// Section 6.
+    pub statuses: Shared<Statuses>,
+    /// The calendar of signals, which tells how to slice a leap in time.
+    pub signals: Shared<Calendar<AgingPair>>,
+}
+
+fn shared<M: Machine>(machine: M) -> Shared<M> {
+    Rc::new(RefCell::new(machine))
+}
+
+/// Spreads small integers over workers.
+fn route(id: u32) -> u64 {
+    u64::from(id).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32
+}
+
+fn by_network<T>(told: &(NetworkId, T)) -> u64 {
+    u64::from(told.0.0)
+}
+
+/// Wires the dataflow into `scope`.
+pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
+    let mut inputs = Inputs {
+        events: InputSession::new(),
+        blobs: InputSession::new(),
+        profiles: InputSession::new(),
+        clock: InputSession::new(),
+    };
+    let events = inputs.events.to_collection(scope);
+    let blobs = inputs.blobs.to_collection(scope);
+    let profiles = inputs.profiles.to_collection(scope);
+    let clock = inputs.clock.to_collection(scope);
+    let w_min = config.policy.w_min;
+
+    // 1. Events, and what they say of each other.
+    let held = relations::held(events.clone());
+    let posts = relations::posts(events.clone());
+    let reacts = relations::reacts(events.clone());
+    let threads = relations::threads(posts.clone(), held.clone());
+    let told = relations::told(
+        events.clone(),
+        posts.clone(),
+        reacts.clone(),
+        blobs.clone(),
+        threads.clone(),
+        held.clone(),
+    );
+
+    // 2. Signals, and their decay.
+    let said = run(
+        "signals",
+        told,
+        |(on, _)| route(on.0),
+        shared(Signals::new(config.clone())),
+    );
+    let accepts = said.clone().flat_map(|said| match said {
+        Said::Accept(accept) => Some(accept),
+        _ => None,
+    });
+    let accepts = run(
+        "latest accept",
+        accepts,
+        |a| route(a.thread.0),
+        shared(LatestAccept::default()),
+    );
+    let signals = said.clone().flat_map(|said| match said {
+        Said::Signals(signals) => Some(PairChange::Signals(signals)),
+        _ => None,
+    });
+    let signals = signals.concat(accepts.map(|a| PairChange::Accept(a.pair, a.clock)));
+    let pair_calendar = shared(Calendar::<AgingPair>::new(config.clone()));
+    let route_pair = |change: &PairChange| route(change.pair().on.0);
+    let aged = run_timed(
+        "aging signals",
+        signals,
+        clock.clone(),
+        route_pair,
+        pair_calendar.clone(),
+    );
+
+    // 3. Trust.
+    let seen = events.clone().map(|e| (e.network, e.author, e.received_at));
+    let ages = shared(Calendar::<AgingKey>::new(config.clone()));
+    let ages = run_timed(
+        "aging keys",
+        seen,
+        clock.clone(),
+        |(_, key, _)| route(key.0),
+        ages,
+    );
+    let owners = relations::owners(events.clone());
+    let owners = run(
+        "latest owner",
+        owners,
+        |(k, _)| route(k.1.0),
+        shared(Latest::default()),
+    );
+    let vouches = relations::vouches(reacts.clone(), held.clone());
+    let vouches = run(
+        "latest vouch",
+        vouches,
+        |(k, _)| route(k.2.0),
+        shared(Latest::default()),
+    );
+    let told = profiles
+        .map(|(network, key)| (network, trust::Told::Profile(key)))
+        .concatenate([
+            ages.map(|(network, key, age)| (network, trust::Told::Age(key, age))),
+            relations::work(events.clone(), config.clone()),
+            owners.flat_map(|((network, key), owner)| {
+                owner.map(|o| (network, trust::Told::Owner(key, o)))
+            }),
+            vouches.flat_map(|((network, a, b), yes)| {
+                yes.then_some((network, trust::Told::Vouch(a, b)))
+            }),
+            trust::backing(aged.clone(), config.clone()),
+            trust::relied_on(aged.clone(), config.clone()),
+        ]);
+    let trust = shared(Trust::new(config.clone()));
+    let standing = run("trust", told, by_network, trust.clone());
+    let standings = standing.clone().arrange_by_key_named("standing");
+
+    // 4. Contradictions, the first run: by weight.
+    let contradictions = said.clone().flat_map(|said| match said {
+        Said::Contradiction(c) => Some((c.pair.network, contradictions::Told::Contradiction(c))),
+        _ => None,
+    });
+    let critics = standing
+        .clone()
+        .map(|(k, s)| (s.network, contradictions::Told::Standing(k, s)));
+    let arguments = contradictions.concat(critics);
+    let first_run = shared(Contradictions::new(config.clone(), false));
+    let first_run = run(
+        "contradictions by weight",
+        arguments.clone(),
+        by_network,
+        first_run,
+    );
+
+    // 5. Reputation.
+    let pairs = aged
+        .map(|p| (p.pair.by, p))
+        .arrange_by_key_named("signals by key");
+    let authored = relations::authored(posts.clone()).arrange_by_key_named("posts by author");
+    let authored = authored.join_core(standings.clone(), |k, post, s| {
+        Some((post.0, (post.1, *k, s.clone())))
+    });
+    let of_posts = pairs
+        .clone()
+        .join_core(standings, move |_, p, s| {
+            (s.weight() >= w_min).then(|| (p.pair.on, OfPost::Pair(*p, s.clone())))
+        })
+        .concat(
+            authored
+                .clone()
+                .map(|(on, (_, k, s))| (on, OfPost::Author(k, s))),
+        )
+        .concat(first_run.flat_map(|found| match found {
+            Found::Verdict(v) => Some((v.on, OfPost::Verdict(v))),
+            Found::Rebuttals(..) => None,
+        }));
+    let merits = run(
+        "merits",
+        of_posts,
+        |(on, _)| route(on.0),
+        shared(Merits::new(config.clone())),
+    );
+    let of_keys = merits
+        .map(|(k, merit)| (k, OfKey::Merit(merit)))
+        .concat(standing.map(|(k, s)| (k, OfKey::Standing(s))));
+    let reputation = shared(Reputation::new(config.clone()));
+    let esteem = run(
+        "reputation",
+        of_keys,
+        |(k, _)| route(k.0),
+        reputation.clone(),
+    );
+
+    // 4 again, the second run: a critic also needs a voice.
+    let voices = esteem.clone().filter(move |e| e.has_weight(w_min));
+    let voices = voices.map(|e| (e.standing.network, contradictions::Told::Voice(e.key)));
+    let second_run = shared(Contradictions::new(config.clone(), true));
+    let found = run(
+        "contradictions by voice",
+        arguments.concat(voices.clone()),
+        by_network,
+        second_run.clone(),
+    );
+
+    // 6. Status.
+    let esteems = esteem
+        .clone()
+        .map(|e| (e.key, e))
+        .arrange_by_key_named("esteem");
+    let young = shared(Calendar::<AgingPost>::new(config.clone()));
+    let young = run_timed(
+        "aging posts",
+        relations::written(posts.clone()),
+        clock,
+        |(on, _)| route(on.0),
+        young,
+    );
+    let told = pairs
+        .join_core(esteems, |_, p, e| {
+            (e.voice.0 > 0).then(|| (p.pair.on, status::Told::Pair(*p, e.clone())))
+        })
+        .concat(authored.map(|(on, (stamp, k, s))| (on, status::Told::Held(stamp, k, s))))
+        .concat(found.map(|found| (found.post(), status::Told::Found(found))))
+        .concat(young.map(|on| (on, status::Told::Young)));
+    let statuses = shared(Statuses::new(config.clone()));
+    let judged = run("status", told, |(on, _)| route(on.0), statuses.clone());
+
+    // 7. Knowledge.
+    let asks = posts
+        .clone()
+        .filter(|(_, post)| post.kind == facts::PostKind::Ask)
+        .map(|(e, _)| e.id);
+    let sources = knowledge::Sources {
+        digests: relations::digests(posts.clone()),
+        refs: relations::digest_refs(posts.clone()),
+        answers: relations::answers(posts.clone()),
+        asks,
+        held: events.map(|e| e.id),
+        threads,
+        roots: posts
+            .clone()
+            .filter(|(_, post)| post.reply.is_none())
+            .map(|(e, _)| e.id),
+        judged: judged.clone(),
+    };
+    let knowledge = knowledge::knowledge(sources, &config.policy);
+
+    // 8. Survival.
+    let attaching = said.flat_map(|said| match said {
+        Said::Attaching(a) => Some((a.by, (a.react, a.on, a.own))),
+        _ => None,
+    });
+    let with_weight = voices.flat_map(|(_, told)| match told {
+        contradictions::Told::Voice(key) => Some(key),
+        _ => None,
+    });
+    let own = attaching.clone().filter(|(_, (_, _, own))| *own);
+    let weighty = attaching
+        .filter(|(_, (_, _, own))| !*own)
+        .semijoin(with_weight);
+    let by_react = own
+        .concat(weighty)
+        .map(|(_, (react, on, _))| (react, on))
+        .distinct_total_core::<i64>();
+    let by_react = by_react.join_map(relations::react_blobs(reacts), |_, on, blob| (*on, *blob));
+    let profiles_of = config.clone();
+    let own_posts = posts
+        .clone()
+        .filter(move |(e, _)| profiles_of.profiles(e.network).contains(&e.author));
+    let sources = survival::Sources {
+        held: blobs,
+        holders: relations::attached(posts).concat(by_react),
+        own: own_posts.map(|(e, _)| e.id),
+        entries: knowledge.entries.clone(),
+        judged: judged.clone(),
+    };
+    let blobs = run(
+        "blobs",
+        survival::holders(sources),
+        |(blob, _)| route(blob.0),
+        shared(Blobs::default()),
+    );
+
+    // Views.
+    let probe = ProbeHandle::new();
+    let changes = Rc::new(RefCell::new(Vec::new()));
+    let sink = changes.clone();
+    judged
+        .map(|j| View::Post(j.view))
+        .concatenate([
+            esteem.map(|e| View::Author(e.view())),
+            knowledge.entries.map(View::Entry),
+            knowledge.canonical.map(View::Canonical),
+            knowledge.covers.map(View::Cover),
+            blobs.map(View::Blob),
+        ])
+        .inspect_batch(move |_, changes| sink.borrow_mut().extend_from_slice(changes))
+        .probe_with(&probe);
+    let inside = Inside {
+        trust,
+        contradictions: second_run,
+        reputation,
+        statuses,
+        signals: pair_calendar,
+    };
+    (
+        inputs,
+        Outputs {
+            probe,
+            changes,
+            inside,
+        },
+    )
+}

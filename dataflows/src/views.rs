@@ -146,3 +146,20 @@ pub struct BlobView {
     /// ranks below all.
     pub rank: Option<(Fixed, bool, Millis)>,
 }
+
+/// Any of the views.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum View {
+    /// A post.
+    Post(PostView),
+    /// A key.
+    Author(AuthorView),
+    /// A knowledge entry.
+    Entry(EntryView),
+    /// A thread's canonical answer.
+    Canonical(CanonicalView),
+    /// The digest shown for a root.
+    Cover(CoverView),
+    /// A blob.
+    Blob(BlobView),
+}

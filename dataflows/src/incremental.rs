@@ -1,0 +1,175 @@
+//! The one operator of this crate that keeps state of its own.
+//!
+//! Differential's `reduce` replays a key's whole history at each of its updates: a post with 100,000
+//! reacts pays 100,000 for the next one. A [`Machine`] keeps whatever index answers its question in
+//! time proportional to the change, and [`run`] gives it what an operator owes the graph: the
+//! changes of one tick, consolidated, retractions first, once the frontier has passed that tick.
+//!
+//! What a machine puts out must be a function of the collection it has been given, so that a tick's
+//! result depends neither on the order within it nor on how updates were cut into ticks.
+
+use crate::ids::Millis;
+use differential_dataflow::{
+    AsCollection, Data, ExchangeData, VecCollection, consolidation::consolidate,
+};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use timely::dataflow::channels::pact::{Exchange, Pipeline};
+use timely::dataflow::operators::generic::operator::Operator;
+use timely::dataflow::operators::{Capability, InputCapability};
+
+/// The dataflow's time: the number of a tick, from 1. What the clock says is data, see [`Machine::advance`].
+pub type Tick = u64;
+
+/// A collection of the dataflow: changes of records at ticks, multiplicities in `i64`.
+pub type Changes<'scope, D> = VecCollection<'scope, Tick, D, i64>;
+
+/// State that turns changes of one collection into changes of another.
+pub trait Machine: 'static {
+    /// What it is told.
+    type Change: ExchangeData;
+    /// What it puts out.
+    type View: Data;
+
+    /// Takes one consolidated change of the current tick; all retractions come before all additions.
+    fn apply(&mut self, change: Self::Change, diff: i64);
+
+    /// The time is now `now`; called after the tick's changes, never with an earlier time.
+    fn advance(&mut self, _now: Millis) {}
+
+    /// The tick is complete: puts out how the view differs from the last time.
+    fn settle(&mut self, out: &mut Vec<(Self::View, i64)>);
+}
+
+/// A machine that the dataflow runs and its owner may look into between ticks.
+pub type Shared<M> = Rc<RefCell<M>>;
+
+/// The changes that wait until their tick is complete.
+struct Pending<C> {
+    ticks: BTreeMap<Tick, (Capability<Tick>, Vec<(C, i64)>, Option<Millis>)>,
+}
+
+impl<C: Data> Pending<C> {
+    fn at(
+        &mut self,
+        cap: &InputCapability<Tick>,
+        time: Tick,
+    ) -> &mut (Capability<Tick>, Vec<(C, i64)>, Option<Millis>) {
+        self.ticks
+            .entry(time)
+            .or_insert_with(|| (cap.delayed(&time, 0), Vec::new(), None))
+    }
+
+    fn stash<'a>(
+        &mut self,
+        cap: InputCapability<Tick>,
+        batches: impl Iterator<Item = &'a mut Vec<(C, Tick, i64)>>,
+    ) {
+        for batch in batches {
+            for (change, time, diff) in batch.drain(..) {
+                self.at(&cap, time).1.push((change, diff));
+            }
+        }
+    }
+
+    fn stash_clock<'a>(
+        &mut self,
+        cap: InputCapability<Tick>,
+        batches: impl Iterator<Item = &'a mut Vec<(Millis, Tick, i64)>>,
+    ) {
+        for batch in batches {
+            for (now, time, diff) in batch.drain(..) {
+                if diff > 0 {
+                    let clock = &mut self.at(&cap, time).2;
+                    *clock = (*clock).max(Some(now));
+                }
+            }
+        }
+    }
+}
+
+/// Feeds one complete tick to the machine and returns what changed.
+fn step<M: Machine>(
+    machine: &Shared<M>,
+    mut changes: Vec<(M::Change, i64)>,
+    now: Option<Millis>,
+) -> Vec<(M::View, i64)> {
+    let mut machine = machine.borrow_mut();
+    consolidate(&mut changes);
+    let (retractions, additions): (Vec<_>, Vec<_>) =
+        changes.into_iter().partition(|(_, diff)| *diff < 0);
+    for (change, diff) in retractions.into_iter().chain(additions) {
+        machine.apply(change, diff);
+    }
+    if let Some(now) = now {
+        machine.advance(now);
+    }
+    let mut out = Vec::new();
+    machine.settle(&mut out);
+    consolidate(&mut out);
+    out
+}
+
+/// Runs `machine` over `changes`, which `route` spreads over the workers.
+pub fn run<'scope, M: Machine>(
+    name: &str,
+    changes: Changes<'scope, M::Change>,
+    route: impl Fn(&M::Change) -> u64 + 'static,
+    machine: Shared<M>,
+) -> Changes<'scope, M::View> {
+    let pact = Exchange::new(move |(change, _, _): &(M::Change, Tick, i64)| route(change));
+    changes
+        .inner
+        .unary_frontier(pact, name, |_, _| {
+            let mut pending = Pending {
+                ticks: BTreeMap::new(),
+            };
+            move |(input, frontier), output| {
+                input.for_each_stamp(|cap, data| pending.stash(cap, data));
+                while let Some(entry) = pending.ticks.first_entry()
+                    && !frontier.less_equal(entry.key())
+                {
+                    let (time, (cap, changes, now)) = entry.remove_entry();
+                    let out = step(&machine, changes, now);
+                    output
+                        .session(&cap)
+                        .give_iterator(out.into_iter().map(|(view, diff)| (view, time, diff)));
+                }
+            }
+        })
+        .as_collection()
+}
+
+/// Runs `machine` over `changes` and the time; `clock` holds the current time, fed on each worker.
+pub fn run_timed<'scope, M: Machine>(
+    name: &str,
+    changes: Changes<'scope, M::Change>,
+    clock: Changes<'scope, Millis>,
+    route: impl Fn(&M::Change) -> u64 + 'static,
+    machine: Shared<M>,
+) -> Changes<'scope, M::View> {
+    let pact = Exchange::new(move |(change, _, _): &(M::Change, Tick, i64)| route(change));
+    changes
+        .inner
+        .binary_frontier(clock.inner, pact, Pipeline, name, |_, _| {
+            let mut pending = Pending {
+                ticks: BTreeMap::new(),
+            };
+            move |(input, frontier), (clock, clock_frontier), output| {
+                input.for_each_stamp(|cap, data| pending.stash(cap, data));
+                clock.for_each_stamp(|cap, data| pending.stash_clock(cap, data));
+                while let Some(entry) = pending.ticks.first_entry()
+                    && !frontier.less_equal(entry.key())
+                    && !clock_frontier.less_equal(entry.key())
+                {
+                    let (time, (cap, changes, now)) = entry.remove_entry();
+                    let out = step(&machine, changes, now);
+                    output
+                        .session(&cap)
+                        .give_iterator(out.into_iter().map(|(view, diff)| (view, time, diff)));
+                }
+            }
+        })
+        .as_collection()
+}

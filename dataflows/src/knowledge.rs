@@ -1,0 +1,194 @@
+//! Section 7: digests that qualify and supersede, canonical answers, and what covers what.
+
+use crate::fixed::Fixed;
+use crate::ids::{EventId, KeyId, Stamp};
+use crate::incremental::Changes;
+use crate::policy::Policy;
+use crate::status::Judged;
+use crate::views::{CanonicalView, CoverView, EntryView, Status};
+use differential_dataflow::operators::ThresholdTotal;
+use serde::{Deserialize, Serialize};
+
+/// A digest with refs, as it was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Digest {
+    /// Its author.
+    pub author: KeyId,
+    /// Its parent, when it claims that to be the root of its thread.
+    pub answers: Option<EventId>,
+    /// `data.supersedes`.
+    pub supersedes: Option<EventId>,
+}
+
+/// What section 7 is told of the posts.
+pub struct Sources<'s> {
+    /// Digests with refs.
+    pub digests: Changes<'s, (EventId, Digest)>,
+    /// What these cite: (digest, ref).
+    pub refs: Changes<'s, (EventId, EventId)>,
+    /// Post-like events whose parent is the root they claim, digests only with refs: (answer, root).
+    pub answers: Changes<'s, (EventId, EventId)>,
+    /// Held asks.
+    pub asks: Changes<'s, EventId>,
+    /// All held events.
+    pub held: Changes<'s, EventId>,
+    /// `thread(e)` of post-like events that are in one.
+    pub threads: Changes<'s, (EventId, EventId)>,
+    /// Post-like events without a parent.
+    pub roots: Changes<'s, EventId>,
+    /// All posts, judged.
+    pub judged: Changes<'s, Judged>,
+}
+
+/// What section 7 puts out.
+pub struct Knowledge<'s> {
+    /// The entries.
+    pub entries: Changes<'s, EntryView>,
+    /// The canonical answers.
+    pub canonical: Changes<'s, CanonicalView>,
+    /// The digest shown for each covered root.
+    pub covers: Changes<'s, CoverView>,
+}
+
+/// A confirmed post, as far as knowledge is concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+struct Confirmed {
+    score: Fixed,
+    accepts: u32,
+    stamp: Stamp,
+    voices: u32,
+    /// Qualifies as an answer, as a digest through its accept, as a digest through two voices.
+    as_answer: bool,
+    accepted: bool,
+    relied_on: bool,
+}
+
+impl Confirmed {
+    fn new(judged: &Judged, policy: &Policy) -> Confirmed {
+        let (view, support) = (&judged.view, &judged.support);
+        Confirmed {
+            score: view.score,
+            accepts: view.counts.accepts,
+            stamp: judged.stamp,
+            voices: support.voices,
+            as_answer: (support.accept_holds && support.beyond_asker)
+                || support.confirming as usize >= policy.knowledge_voices,
+            accepted: support.accept_holds,
+            relied_on: support.relying as usize >= policy.knowledge_voices,
+        }
+    }
+}
+
+/// A qualifying digest, and what it was written as.
+type Qualified = (Confirmed, Digest);
+
+/// Wires section 7.
+pub fn knowledge<'s>(sources: Sources<'s>, policy: &Policy) -> Knowledge<'s> {
+    let policy = policy.clone();
+    let confirmed = sources
+        .judged
+        .filter(|j| j.view.status == Status::Confirmed)
+        .map(move |j| (j.view.post, Confirmed::new(&j, &policy)))
+        .filter(|(_, c)| c.as_answer || c.accepted || c.relied_on);
+
+    let qualifying = sources
+        .digests
+        .join_map(confirmed.clone(), |id, digest, c| (*id, (*c, *digest)));
+    let qualifying = qualifying
+        .filter(|(_, (c, digest))| c.relied_on || (c.accepted && digest.answers.is_some()));
+    let superseded = superseded(qualifying.clone());
+    let digests = qualifying.antijoin(superseded.clone());
+
+    let answers = sources.answers.antijoin(superseded);
+    let answers = answers.join_map(confirmed, |id, thread, c| (*thread, (*c, *id)));
+    let answers = answers
+        .filter(|(_, (c, _))| c.as_answer)
+        .semijoin(sources.asks);
+    let canonical = answers.reduce_named("canonical", |_, answers, output| {
+        let best = answers
+            .iter()
+            .map(|(answer, _)| **answer)
+            .max_by_key(|(c, id)| (c.score, c.accepts, c.stamp, *id));
+        output.extend(best.map(|best| (best, 1)));
+    });
+
+    let thread_of = digests
+        .clone()
+        .join_map(sources.threads.clone(), |id, q, root| (*root, (*id, *q)));
+    let roots_of = sources.threads.concat(sources.roots.map(|id| (id, id)));
+    let relied_on = digests.clone().filter(|(_, (c, _))| c.relied_on);
+    let cited = relied_on.join_map(sources.refs, |id, q, cited| (*cited, (*id, *q)));
+    let cited = cited.join_map(roots_of, |_, digest, root| (*root, *digest));
+    let roots = thread_of.concat(cited).distinct_total_core::<i64>();
+
+    let uncontested = roots
+        .clone()
+        .antijoin(canonical.clone().map(|(thread, _)| thread));
+    let contested = roots.join_map(canonical.clone(), |root, digest, answer| {
+        (*root, *digest, *answer)
+    });
+    let contested =
+        contested.filter(|(_, (_, (digest, _)), (answer, _))| digest.voices >= answer.voices);
+    let covering = uncontested.concat(contested.map(|(root, digest, _)| (root, digest)));
+
+    let covered = covering
+        .clone()
+        .map(|(root, _)| root)
+        .distinct_total_core::<i64>();
+    let threads = canonical.clone().antijoin(covered);
+    let threads = threads.map(|(thread, (_, answer))| EntryView {
+        entry: answer,
+        digest: false,
+        threads: vec![thread],
+    });
+    let covers = covering
+        .clone()
+        .reduce_named("shown digest", |_, digests, output| {
+            let best = digests
+                .iter()
+                .map(|((id, (c, _)), _)| (c.score, c.stamp, *id))
+                .max();
+            output.extend(best.map(|(_, _, id)| (id, 1)));
+        });
+    Knowledge {
+        entries: digest_entries(digests, covering.semijoin(sources.held)).concat(threads),
+        canonical: canonical.map(|(thread, (_, answer))| CanonicalView { thread, answer }),
+        covers: covers.map(|(thread, digest)| CoverView { thread, digest }),
+    }
+}
+
+/// Qualifying digests that another qualifying one replaces, all decided at once.
+fn superseded<'s>(qualifying: Changes<'s, (EventId, Qualified)>) -> Changes<'s, EventId> {
+    let successors = qualifying.clone().flat_map(|(id, (c, digest))| {
+        let old = digest.supersedes.filter(|old| *old != id);
+        old.map(|old| (old, (c, digest.author)))
+    });
+    let pairs = qualifying.join_map(successors, |id, (c, digest), (by, author)| {
+        let replaces = digest.author == *author || (by.score >= c.score && by.voices >= c.voices);
+        (*id, replaces)
+    });
+    pairs
+        .filter(|(_, replaces)| *replaces)
+        .map(|(id, _)| id)
+        .distinct_total_core::<i64>()
+}
+
+/// Entry digests with the held roots they cover.
+fn digest_entries<'s>(
+    digests: Changes<'s, (EventId, Qualified)>,
+    covering: Changes<'s, (EventId, (EventId, Qualified))>,
+) -> Changes<'s, EntryView> {
+    let alone = digests.map(|(id, _)| (id, None));
+    let covers = covering.map(|(root, (id, _))| (id, Some(root)));
+    let entries = alone
+        .concat(covers)
+        .reduce_named("roots covered", |_, roots, output| {
+            let threads: Vec<EventId> = roots.iter().filter_map(|(root, _)| **root).collect();
+            output.push((threads, 1));
+        });
+    entries.map(|(entry, threads)| EntryView {
+        entry,
+        digest: true,
+        threads,
+    })
+}

@@ -1,0 +1,126 @@
+//! Section 8: the rank of blobs. (How long a post is young is in `aging`, its replicas in `status`.)
+
+use crate::fixed::Fixed;
+use crate::ids::{BlobId, EventId, Millis};
+use crate::incremental::{Changes, Machine};
+use crate::status::Judged;
+use crate::views::{BlobView, EntryView};
+use differential_dataflow::operators::ThresholdTotal;
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What a holder gives its blobs: (`score`, used, `created_at`).
+pub type Rank = (Fixed, bool, Millis);
+
+/// Something said about a blob.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Told {
+    /// The node holds it.
+    Held,
+    /// A holder.
+    Holder(EventId, Rank),
+    /// A holder for whose sake it is never evicted.
+    Pinned(EventId),
+}
+
+/// A blob.
+#[derive(Default)]
+struct Blob {
+    held: bool,
+    holders: BTreeMap<(Rank, EventId), i64>,
+    pinning: i64,
+    shown: Option<BlobView>,
+}
+
+/// The machine of section 8: blobs by rank.
+#[derive(Default)]
+pub struct Blobs {
+    blobs: FxHashMap<BlobId, Blob>,
+    touched: Vec<BlobId>,
+}
+
+impl Machine for Blobs {
+    type Change = (BlobId, Told);
+    type View = BlobView;
+
+    fn apply(&mut self, (id, told): (BlobId, Told), diff: i64) {
+        self.touched.push(id);
+        let blob = self.blobs.entry(id).or_default();
+        match told {
+            Told::Held => blob.held = diff > 0,
+            Told::Pinned(_) => blob.pinning += diff,
+            Told::Holder(holder, rank) => {
+                let count = blob.holders.entry((rank, holder)).or_default();
+                *count += diff;
+                if *count == 0 {
+                    blob.holders.remove(&(rank, holder));
+                }
+            }
+        }
+    }
+
+    fn settle(&mut self, out: &mut Vec<(BlobView, i64)>) {
+        let mut touched = std::mem::take(&mut self.touched);
+        touched.sort_unstable();
+        touched.dedup();
+        for id in touched {
+            let Some(blob) = self.blobs.get_mut(&id) else {
+                continue;
+            };
+            let rank = blob.holders.keys().next_back().map(|(rank, _)| *rank);
+            let known = blob.held || rank.is_some();
+            let view = known.then_some(BlobView {
+                blob: id,
+                pinned: blob.pinning > 0,
+                rank,
+            });
+            if view != blob.shown {
+                out.extend(blob.shown.map(|v| (v, -1)));
+                out.extend(view.map(|v| (v, 1)));
+                blob.shown = view;
+            }
+            if !known && blob.pinning == 0 {
+                self.blobs.remove(&id);
+            }
+        }
+    }
+}
+
+/// What section 8 is told.
+pub struct Sources<'s> {
+    /// Blobs that the node holds.
+    pub held: Changes<'s, BlobId>,
+    /// Holders: (post, blob), repeats possible.
+    pub holders: Changes<'s, (EventId, BlobId)>,
+    /// Posts by own profiles.
+    pub own: Changes<'s, EventId>,
+    /// The knowledge entries.
+    pub entries: Changes<'s, EntryView>,
+    /// All posts, judged.
+    pub judged: Changes<'s, Judged>,
+}
+
+/// What is to be said to [`Blobs`].
+pub fn holders<'s>(sources: Sources<'s>) -> Changes<'s, (BlobId, Told)> {
+    let holders = sources.holders.distinct_total_core::<i64>();
+    let ranked = sources.judged.map(|j| {
+        let used = j.view.counts.uses + j.view.counts.cites > 0;
+        (j.view.post, (j.view.score, used, j.stamp.created_at))
+    });
+    let pinning = sources
+        .own
+        .concat(sources.entries.map(|e| e.entry))
+        .distinct_total_core::<i64>();
+    let ranks = holders.clone().join_map(ranked, |holder, blob, rank| {
+        (*blob, Told::Holder(*holder, *rank))
+    });
+    let pinned = holders
+        .semijoin(pinning)
+        .map(|(holder, blob)| (blob, Told::Pinned(holder)));
+    sources
+        .held
+        .map(|blob| (blob, Told::Held))
+        .concat(ranks)
+        .concat(pinned)
+}
