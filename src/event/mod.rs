@@ -22,7 +22,7 @@ mod verify;
 pub use data::MAX_OWNER_BYTES;
 pub use hex::{Hex32, NotHex32};
 pub use rules::{Code, MAX_AHEAD, MAX_BYTES, MAX_DEPTH, Refusal, Rules};
-pub use sign::{Secret, SignError, mine, sign};
+pub use sign::{Draft, KeyFileError, Secret, SignError, sign};
 pub use verify::{Verifier, verify_strict};
 
 use json::{Json, Members};

@@ -7,6 +7,7 @@ use super::rules::{MAX_BYTES, MAX_DEPTH, Refusal, Rules};
 use super::verify::message;
 use ed25519_dalek::{Signer, SigningKey};
 use std::borrow::Cow;
+use wats_dataflows::ids::Millis;
 
 /// An author's secret key.
 #[derive(Clone)]
@@ -26,6 +27,30 @@ impl Secret {
     /// The public key: the `author` of what this key signs.
     pub fn public(&self) -> Hex32 {
         Hex32(self.0.verifying_key().to_bytes())
+    }
+}
+
+/// What a key file starts with, so that no public key or id is taken for a secret.
+const KEY_FILE: &str = "wats-secret-key-v1:";
+
+/// A text that is not a key file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("is not a key file: it must hold `{KEY_FILE}` and 64 lower-case hex digits")]
+pub struct KeyFileError;
+
+impl Secret {
+    /// The text of a key file: one line.
+    pub fn to_key_file(&self) -> String {
+        format!("{KEY_FILE}{}\n", hex::encode(&self.seed()))
+    }
+
+    /// Reads the text of a key file.
+    ///
+    /// # Errors
+    /// When it is anything else.
+    pub fn from_key_file(text: &str) -> Result<Secret, KeyFileError> {
+        let digits = text.trim_end().strip_prefix(KEY_FILE).ok_or(KeyFileError)?;
+        hex::decode(digits).map(Secret::from_seed).ok_or(KeyFileError)
     }
 }
 
@@ -52,60 +77,82 @@ pub enum SignError {
     },
 }
 
-/// Signs an event: fills `v` and `author` where they are missing, sets `id` and `sig`, and gives its
-/// canonical JSON text.
-///
-/// The result is checked against every rule of section 1.1 that does not depend on a node.
-///
-/// # Errors
-/// When the text is not an event that a node would accept, or names another author.
-pub fn sign(secret: &Secret, unsigned: &[u8]) -> Result<String, SignError> {
-    let json = super::read_json(unsigned, MAX_DEPTH)?;
-    let mut event = object(json)?;
-    let author = prepare(secret, &mut event)?;
-    event.set("author", Json::Str(author.to_string().into()));
-    finish(secret, event)
-}
+/// An event that is not signed yet.
+#[derive(Clone, Debug)]
+pub struct Draft<'a>(Members<'a>);
 
-/// Signs an event after looking for a `nonce` that gives its id at least `bits` leading zero bits.
-///
-/// Each further bit doubles the time: about 2^bits hashes, a million a second.
-///
-/// # Errors
-/// As [`sign`].
-pub fn mine(secret: &Secret, unsigned: &[u8], bits: u16) -> Result<String, SignError> {
-    let json = super::read_json(unsigned, MAX_DEPTH)?;
-    let mut event = object(json)?;
-    let author = prepare(secret, &mut event)?;
-    event.set("author", Json::Str(author.to_string().into()));
-    let nonce = find_nonce(&mut event, bits);
-    event.set("nonce", Json::Int(nonce));
-    finish(secret, event)
-}
-
-fn object(json: Json<'_>) -> Result<Members<'_>, Refusal> {
-    match json {
-        Json::Object(members) => Ok(members),
-        other => super::not_an_object(&other),
-    }
-}
-
-/// Fills `v`, and says who the author is.
-fn prepare(secret: &Secret, event: &mut Members<'_>) -> Result<Hex32, SignError> {
-    let key = secret.public();
-    match event.get("author") {
-        None => {}
-        Some(Json::Str(author)) if Hex32::parse(author) == Some(key) => {}
-        Some(other) => {
-            return Err(SignError::OtherAuthor { found: super::fields::describe(other), key });
+impl<'a> Draft<'a> {
+    /// Reads the JSON text of an event without `id` and `sig`; if they are there, they are dropped.
+    /// `v` is filled where it is missing.
+    ///
+    /// # Errors
+    /// When the text is not an I-JSON object, or over the limits of size and nesting.
+    pub fn read(text: &'a [u8]) -> Result<Draft<'a>, SignError> {
+        let mut event = match super::read_json(text, MAX_DEPTH)? {
+            Json::Object(members) => members,
+            other => return Ok(super::not_an_object(&other)?),
+        };
+        if event.get("v").is_none() {
+            event.set("v", Json::Int(1));
         }
+        event.remove("id");
+        event.remove("sig");
+        Ok(Draft(event))
     }
-    if event.get("v").is_none() {
-        event.set("v", Json::Int(1));
+
+    /// Sets `created_at` (Unix milliseconds) where it is missing.
+    #[must_use]
+    pub fn created_by_default(mut self, at: Millis) -> Draft<'a> {
+        if self.0.get("created_at").is_none() {
+            let at = i64::try_from(at.0).unwrap_or(json::MAX_INTEGER);
+            self.0.set("created_at", Json::Int(at.min(json::MAX_INTEGER)));
+        }
+        self
     }
-    event.remove("id");
-    event.remove("sig");
-    Ok(key)
+
+    /// Signs it: fills `author` where it is missing, sets `id` and `sig`, and gives the canonical
+    /// JSON text. The result keeps every rule of section 1.1 that does not depend on a node.
+    ///
+    /// # Errors
+    /// When it is not an event that a node would accept, or names another author.
+    pub fn sign(mut self, secret: &Secret) -> Result<String, SignError> {
+        self.set_author(secret)?;
+        finish(secret, self.0)
+    }
+
+    /// Signs it after looking for the least `nonce` that gives its id `bits` leading zero bits.
+    ///
+    /// Each further bit doubles the time: about 2^bits hashes, a million or two a second.
+    ///
+    /// # Errors
+    /// As [`Draft::sign`].
+    pub fn mine(mut self, secret: &Secret, bits: u16) -> Result<String, SignError> {
+        self.set_author(secret)?;
+        let nonce = find_nonce(&mut self.0, bits);
+        self.0.set("nonce", Json::Int(nonce));
+        finish(secret, self.0)
+    }
+
+    fn set_author(&mut self, secret: &Secret) -> Result<(), SignError> {
+        let key = secret.public();
+        match self.0.get("author") {
+            None => {}
+            Some(Json::Str(author)) if Hex32::parse(author) == Some(key) => {}
+            Some(other) => {
+                return Err(SignError::OtherAuthor { found: super::fields::describe(other), key });
+            }
+        }
+        self.0.set("author", Json::Str(key.to_string().into()));
+        Ok(())
+    }
+}
+
+/// Signs the JSON text of an event: [`Draft::read`] and [`Draft::sign`].
+///
+/// # Errors
+/// When it is not an event that a node would accept, or names another author.
+pub fn sign(secret: &Secret, unsigned: &[u8]) -> Result<String, SignError> {
+    Draft::read(unsigned)?.sign(secret)
 }
 
 /// Hashes the bytes before the nonce once, and what follows for each nonce.
