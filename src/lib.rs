@@ -1,1 +1,9 @@
 //! wats: the knowledge engine of a network of AI agents.
+//!
+//! Signed events go in, explained statuses come out. This library is everything around the dataflow
+//! of `wats-dataflows`: the bytes of events and logs, names, configuration.
+
+pub mod config;
+pub mod event;
+pub mod intake;
+pub mod log;

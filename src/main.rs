@@ -1,2 +1,7 @@
 //! The `wats` command.
-fn main() {}
+
+mod cli;
+
+fn main() -> std::process::ExitCode {
+    cli::run()
+}

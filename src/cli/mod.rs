@@ -1,0 +1,82 @@
+//! The command line: one file for each command.
+//!
+//! Exit codes: 0 when the command did its work, refused events included; 1 when something could not
+//! be read, written or done; 2 when the command line itself is wrong.
+
+mod keygen;
+mod sign;
+mod verify;
+
+use anstyle::{AnsiColor, Style};
+use clap::{Parser, Subcommand};
+use std::error::Error;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use wats::config::Config;
+
+/// The knowledge engine of a network of AI agents: signed events in, explained statuses out.
+#[derive(Debug, Parser)]
+#[command(version, propagate_version = true, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Keygen(keygen::Args),
+    Sign(sign::Args),
+    Verify(verify::Args),
+}
+
+/// What a command may end with: whether all of its input was read, or an error to show.
+type Outcome = Result<ExitCode, Box<dyn Error>>;
+
+/// Runs the command line.
+pub(crate) fn run() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Keygen(args) => keygen::run(&args),
+        Command::Sign(args) => sign::run(&args),
+        Command::Verify(args) => verify::run(&args),
+    };
+    match outcome {
+        Ok(code) => code,
+        // A reader that has seen enough, like `head`, is no error.
+        Err(e) if is_broken_pipe(e.as_ref()) => ExitCode::SUCCESS,
+        Err(e) => {
+            complain(e.as_ref());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// Shows an error on standard error.
+fn complain(error: &dyn Error) {
+    let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
+    // Where standard error is closed there is nobody to tell.
+    let _ = writeln!(anstream::stderr(), "{red}error:{red:#} {error}");
+}
+
+/// The configuration of `--config`, or none: every network, no profiles.
+fn config(path: Option<&Path>) -> Result<Config, Box<dyn Error>> {
+    Ok(path.map(Config::load).transpose()?.unwrap_or_default())
+}
+
+/// An error about a file, naming it.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {what}", file.display())]
+struct FileError {
+    file: PathBuf,
+    what: String,
+}
+
+impl FileError {
+    fn new(file: &Path, what: impl std::fmt::Display) -> FileError {
+        FileError { file: file.to_owned(), what: what.to_string() }
+    }
+}

@@ -1,0 +1,153 @@
+//! The configuration file, in TOML: the networks a node carries, and its policy.
+//!
+//! ```toml
+//! [[network]]
+//! id = "main"
+//! profiles = ["8db03df7…"]   # the reader's own keys, 64 hex digits each; none by default
+//! pow_bits = 6               # required work; 0 by default
+//!
+//! [policy]                   # any constant of the specification, by its name in `Policy`
+//! base_use = 0.8             # quantities: decimal numbers, exact to nine digits
+//! half_life = "180d"         # spans: "d", "h", "m", "s" or "ms"
+//! max_reacts = 64            # counts: integers
+//! ```
+//!
+//! A file without a network carries every network that its events name, without profiles. Nothing is
+//! read as a floating-point number: the digits of the file are the digits of the fixed-point number.
+
+mod policy;
+mod value;
+
+use crate::event::{Hex32, Rules};
+use std::path::Path;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+use value::Values;
+use wats_dataflows::policy::Policy;
+
+/// A node's configuration.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Config {
+    /// The networks it carries; `None` carries every network, without profiles or required work.
+    pub networks: Option<Vec<Network>>,
+    /// The constants of sections 2 to 8.
+    pub policy: Policy,
+}
+
+/// A network, as configured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Network {
+    /// Its name.
+    pub id: String,
+    /// The reader's own keys in it.
+    pub profiles: Vec<Hex32>,
+    /// The work it requires, in leading zero bits.
+    pub pow_bits: u32,
+}
+
+/// Why a configuration cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("{file}: cannot be read: {cause}")]
+    Read {
+        /// The file.
+        file: String,
+        /// Why not.
+        cause: std::io::Error,
+    },
+    /// The file says something that cannot be.
+    #[error("{file}:{line}: {what}")]
+    Wrong {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong, and what would be right.
+        what: String,
+    },
+}
+
+impl Config {
+    /// Reads a configuration file.
+    ///
+    /// # Errors
+    /// When it cannot be read, is not TOML, has an unknown key or an impossible value: names the key
+    /// and the line.
+    pub fn load(path: &Path) -> Result<Config, ConfigError> {
+        let file = path.display().to_string();
+        match std::fs::read_to_string(path) {
+            Ok(text) => Config::parse(&text, &file),
+            Err(cause) => Err(ConfigError::Read { file, cause }),
+        }
+    }
+
+    /// Reads a configuration from its text; `file` is what errors call it.
+    ///
+    /// # Errors
+    /// As [`Config::load`].
+    pub fn parse(text: &str, file: &str) -> Result<Config, ConfigError> {
+        let values = Values { text, file };
+        let table = DeTable::parse(text).map_err(|e| {
+            let at = e.span().map_or(0, |span| span.start);
+            values.wrong_at(at, e.message())
+        })?;
+        let mut config = Config::default();
+        for (key, value) in table.get_ref() {
+            match key.get_ref().as_ref() {
+                "network" => config.networks = Some(networks(&values, value)?),
+                "policy" => policy::read(&values, value, &mut config.policy)?,
+                other => return Err(values.unknown(key, other, "`network` and `policy`")),
+            }
+        }
+        Ok(config)
+    }
+
+    /// What this node asks of events.
+    pub fn rules(&self) -> Rules {
+        let of = |n: &Network| (n.id.clone(), n.pow_bits);
+        Rules { networks: self.networks.as_ref().map(|list| list.iter().map(of).collect()) }
+    }
+}
+
+fn networks(values: &Values<'_>, list: &Spanned<DeValue<'_>>) -> Result<Vec<Network>, ConfigError> {
+    let mut networks: Vec<Network> = Vec::new();
+    for item in values.array(list, "network", "tables, written `[[network]]`")? {
+        let network = network(values, item)?;
+        if networks.iter().any(|other| other.id == network.id) {
+            return Err(values.wrong(item, format!("network `{}` is there twice", network.id)));
+        }
+        networks.push(network);
+    }
+    Ok(networks)
+}
+
+fn network(values: &Values<'_>, item: &Spanned<DeValue<'_>>) -> Result<Network, ConfigError> {
+    let table = values.table(item, "[[network]]")?;
+    let mut id = None;
+    let mut network = Network { id: String::new(), profiles: Vec::new(), pow_bits: 0 };
+    for (key, value) in table {
+        match key.get_ref().as_ref() {
+            "id" => id = Some(values.network_id(value)?),
+            "profiles" => network.profiles = profiles(values, value)?,
+            "pow_bits" => network.pow_bits = values.count(value, "pow_bits", 0..=256)? as u32,
+            other => return Err(values.unknown(key, other, "`id`, `profiles` and `pow_bits`")),
+        }
+    }
+    network.id = id.ok_or_else(|| values.wrong(item, "a network without `id`"))?;
+    Ok(network)
+}
+
+fn profiles(values: &Values<'_>, list: &Spanned<DeValue<'_>>) -> Result<Vec<Hex32>, ConfigError> {
+    let mut profiles = Vec::new();
+    for item in values.array(list, "profiles", "keys")? {
+        let key = item.get_ref().as_str().and_then(Hex32::parse);
+        let key = key.ok_or_else(|| {
+            values.wrong(item, "each of `profiles` must be a public key of 64 lower-case hex digits")
+        })?;
+        if !profiles.contains(&key) {
+            profiles.push(key);
+        }
+    }
+    Ok(profiles)
+}

@@ -1,0 +1,328 @@
+//! From checked records to changes of the dataflow's input: names are interned, copies of an event
+//! are reduced to the earliest, blob records to the last word (section 1.2).
+//!
+//! What is held depends on the set of records alone: in whatever order they come, the changes add up
+//! to the same facts (with other integers for the same names).
+
+use crate::config::Config;
+use crate::event::{Content, Event, Evidence, Hex32, Standing};
+use std::collections::HashMap;
+use std::hash::Hash;
+use wats_dataflows::facts::{self, Body, EventFact, Reply};
+use wats_dataflows::ids::{BlobId, EventId, KeyId, Millis, NetworkId, OwnerId, Stamp};
+use wats_dataflows::policy;
+
+/// A change of the dataflow's input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// An event fact appears (1) or goes (-1).
+    Event(Box<EventFact>, i64),
+    /// A blob appears (1) or goes (-1).
+    Blob(BlobId, i64),
+}
+
+/// What became of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// It is held now.
+    New(EventId),
+    /// It was held, and this copy was received earlier: its fact is replaced.
+    Earlier(EventId),
+    /// It was held: `duplicate`, which is not an error.
+    Duplicate(EventId),
+}
+
+/// There are more names than the engine has integers for: 65,536 networks, or 2^32 of anything else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("more {0} than this node can hold; restrict the networks in a configuration file")]
+pub struct Full(&'static str);
+
+/// Interned names, both ways.
+///
+/// The standard hasher, keyed at random, because authors choose the names: with a fast fixed hash
+/// they could choose millions that collide. Nothing depends on the maps' order.
+#[derive(Debug)]
+struct Names<K> {
+    what: &'static str,
+    most: usize,
+    ids: HashMap<K, u32>,
+    names: Vec<K>,
+}
+
+impl<K: Clone + Eq + Hash> Names<K> {
+    fn new(what: &'static str, most: usize) -> Names<K> {
+        Names { what, most, ids: HashMap::new(), names: Vec::new() }
+    }
+
+    fn intern(&mut self, name: &K) -> Result<u32, Full> {
+        if let Some(&id) = self.ids.get(name) {
+            return Ok(id);
+        }
+        let id = u32::try_from(self.names.len()).ok().filter(|_| self.names.len() < self.most);
+        let id = id.ok_or(Full(self.what))?;
+        self.ids.insert(name.clone(), id);
+        self.names.push(name.clone());
+        Ok(id)
+    }
+
+    fn find(&self, name: &K) -> Option<u32> {
+        self.ids.get(name).copied()
+    }
+
+    fn name(&self, id: u32) -> Option<&K> {
+        self.names.get(id as usize)
+    }
+}
+
+/// What the intake remembers of an event that is held.
+#[derive(Clone, Debug)]
+pub struct Held {
+    /// The smallest `received_at` of its copies.
+    pub received_at: Millis,
+    /// The first words of its title, fit to show, on a post-like event.
+    pub title: Option<Box<str>>,
+    /// The first words of what it says, fit to quote.
+    pub quote: Option<Box<str>>,
+}
+
+/// Interns names and turns records into changes.
+#[derive(Debug)]
+pub struct Intake {
+    networks: Names<Box<str>>,
+    keys: Names<(NetworkId, Hex32)>,
+    owners: Names<(NetworkId, Box<str>)>,
+    events: Names<Hex32>,
+    blobs: Names<Hex32>,
+    /// By [`EventId`]; none where the event is only named by others.
+    held: Vec<Option<Held>>,
+    /// By [`BlobId`]: the latest record, and whether the blob was there.
+    presence: Vec<Option<(Millis, bool)>>,
+    config: policy::Config,
+}
+
+const IDS: usize = u32::MAX as usize;
+
+impl Intake {
+    /// An intake that holds nothing, with the configured networks and own profiles interned.
+    ///
+    /// # Errors
+    /// With more than 65,536 networks.
+    pub fn new(config: &Config) -> Result<Intake, Full> {
+        let mut intake = Intake {
+            networks: Names::new("networks", 1 << 16),
+            keys: Names::new("keys", IDS),
+            owners: Names::new("owners", IDS),
+            events: Names::new("events", IDS),
+            blobs: Names::new("blobs", IDS),
+            held: Vec::new(),
+            presence: Vec::new(),
+            config: policy::Config { networks: Vec::new(), policy: config.policy.clone() },
+        };
+        for network in config.networks.iter().flatten() {
+            let id = intake.network(&network.id)?;
+            let mut profiles = Vec::with_capacity(network.profiles.len());
+            for &profile in &network.profiles {
+                profiles.push(intake.key(id, profile)?);
+            }
+            intake.config.networks.push(policy::Network { profiles, pow_bits: network.pow_bits });
+        }
+        Ok(intake)
+    }
+
+    /// The configuration, with names interned, for the dataflow.
+    pub fn config(&self) -> &policy::Config {
+        &self.config
+    }
+
+    /// Takes an event that passed every check; the changes are added to `changes`.
+    ///
+    /// # Errors
+    /// When names run out; nothing is changed then.
+    pub fn event(
+        &mut self,
+        event: &Event,
+        received_at: Millis,
+        changes: &mut Vec<Change>,
+    ) -> Result<Taken, Full> {
+        let id = self.event_id(&event.id)?;
+        let before = self.held[id.0 as usize].as_ref().map(|held| held.received_at);
+        if before.is_some_and(|before| before <= received_at) {
+            return Ok(Taken::Duplicate(id));
+        }
+        let fact = self.fact(id, event, received_at)?;
+        if let Some(before) = before {
+            // A copy of the same id has the same content: the old fact is this one, received later.
+            changes.push(Change::Event(Box::new(EventFact { received_at: before, ..fact.clone() }), -1));
+        }
+        changes.push(Change::Event(Box::new(fact), 1));
+        self.held[id.0 as usize] =
+            Some(Held { received_at, title: event.title.clone(), quote: event.quote.clone() });
+        Ok(if before.is_some() { Taken::Earlier(id) } else { Taken::New(id) })
+    }
+
+    /// Takes a record of a blob: the largest `received_at` counts, and on a tie absence does.
+    ///
+    /// # Errors
+    /// When names run out.
+    pub fn blob(
+        &mut self,
+        blob: Hex32,
+        present: bool,
+        received_at: Millis,
+        changes: &mut Vec<Change>,
+    ) -> Result<BlobId, Full> {
+        let id = self.blob_id(&blob)?;
+        let last = &mut self.presence[id.0 as usize];
+        let before = last.is_some_and(|(_, present)| present);
+        match *last {
+            Some((at, _)) if received_at < at => {}
+            Some((at, was)) if received_at == at => *last = Some((at, was && present)),
+            _ => *last = Some((received_at, present)),
+        }
+        match (before, last.is_some_and(|(_, present)| present)) {
+            (false, true) => changes.push(Change::Blob(id, 1)),
+            (true, false) => changes.push(Change::Blob(id, -1)),
+            _ => {}
+        }
+        Ok(id)
+    }
+
+    fn fact(&mut self, id: EventId, event: &Event, received_at: Millis) -> Result<EventFact, Full> {
+        let network = self.network(&event.net)?;
+        Ok(EventFact {
+            id,
+            stamp: Stamp { created_at: event.created_at, tie: event.id.first_half() },
+            received_at,
+            network,
+            author: self.key(network, event.author)?,
+            work: event.id.leading_zeros(),
+            body: self.body(network, &event.content)?,
+        })
+    }
+
+    fn body(&mut self, network: NetworkId, content: &Content) -> Result<Body, Full> {
+        Ok(match content {
+            Content::Post(post) => Body::Post(facts::Post {
+                kind: post.kind,
+                reply: self.reply(post.reply)?,
+                refs: self.event_ids(&post.refs)?,
+                blank: post.blank,
+                blobs: self.blob_ids(&post.blobs)?,
+                supersedes: post.supersedes.map(|id| self.event_id(&id)).transpose()?,
+            }),
+            Content::React(react) => Body::React(facts::React {
+                target: self.event_id(&react.target)?,
+                value: react.value,
+                accept: react.accept,
+                used: react.used,
+                still_valid: react.still_valid,
+                vouch: react.standing.map(|standing| standing == Standing::Vouch),
+                evidence: match react.evidence {
+                    Evidence::None => facts::Evidence::None,
+                    Evidence::Text => facts::Evidence::Text,
+                    Evidence::Blob(blob) => facts::Evidence::Blob(self.blob_id(&blob)?),
+                },
+                refs: self.event_ids(&react.refs)?,
+                blobs: self.blob_ids(&react.blobs)?,
+            }),
+            Content::Announce { owner } => Body::Announce {
+                owner: match owner {
+                    Some(owner) => Some(OwnerId(self.owners.intern(&(network, owner.clone()))?)),
+                    None => None,
+                },
+            },
+            Content::Other { reply } => Body::Other { reply: self.reply(*reply)? },
+        })
+    }
+
+    fn reply(&mut self, reply: Option<(Hex32, Hex32)>) -> Result<Option<Reply>, Full> {
+        let Some((parent, thread)) = reply else {
+            return Ok(None);
+        };
+        Ok(Some(Reply { parent: self.event_id(&parent)?, thread: self.event_id(&thread)? }))
+    }
+
+    fn network(&mut self, name: &str) -> Result<NetworkId, Full> {
+        let id = self.networks.intern(&name.into())?;
+        // The table ends at 65,536 names.
+        u16::try_from(id).map(NetworkId).map_err(|_| Full("networks"))
+    }
+
+    fn key(&mut self, network: NetworkId, key: Hex32) -> Result<KeyId, Full> {
+        self.keys.intern(&(network, key)).map(KeyId)
+    }
+
+    fn event_id(&mut self, id: &Hex32) -> Result<EventId, Full> {
+        let id = self.events.intern(id)?;
+        self.held.resize(self.events.names.len(), None);
+        Ok(EventId(id))
+    }
+
+    fn event_ids(&mut self, ids: &[Hex32]) -> Result<Box<[EventId]>, Full> {
+        ids.iter().map(|id| self.event_id(id)).collect()
+    }
+
+    fn blob_id(&mut self, blob: &Hex32) -> Result<BlobId, Full> {
+        let id = self.blobs.intern(blob)?;
+        self.presence.resize(self.blobs.names.len(), None);
+        Ok(BlobId(id))
+    }
+
+    fn blob_ids(&mut self, blobs: &[Hex32]) -> Result<Box<[BlobId]>, Full> {
+        blobs.iter().map(|blob| self.blob_id(blob)).collect()
+    }
+}
+
+/// Names, for whoever puts the dataflow's answers into words.
+impl Intake {
+    /// The bytes of an event id.
+    pub fn event_name(&self, id: EventId) -> Option<Hex32> {
+        self.events.name(id.0).copied()
+    }
+
+    /// The bytes of a key.
+    pub fn key_name(&self, id: KeyId) -> Option<Hex32> {
+        self.keys.name(id.0).map(|(_, key)| *key)
+    }
+
+    /// The network a key belongs to.
+    pub fn key_network(&self, id: KeyId) -> Option<NetworkId> {
+        self.keys.name(id.0).map(|(network, _)| *network)
+    }
+
+    /// The bytes of a blob's hash.
+    pub fn blob_name(&self, id: BlobId) -> Option<Hex32> {
+        self.blobs.name(id.0).copied()
+    }
+
+    /// A declared owner.
+    pub fn owner_name(&self, id: OwnerId) -> Option<&str> {
+        self.owners.name(id.0).map(|(_, owner)| owner.as_ref())
+    }
+
+    /// A network's name.
+    pub fn network_name(&self, id: NetworkId) -> Option<&str> {
+        self.networks.name(u32::from(id.0)).map(AsRef::as_ref)
+    }
+
+    /// The networks that are configured, or were met, with their names.
+    pub fn networks(&self) -> impl Iterator<Item = (NetworkId, &str)> {
+        // The table holds at most 65,536 names, so the zip ends with it.
+        (0..=u16::MAX).map(NetworkId).zip(self.networks.names.iter().map(AsRef::as_ref))
+    }
+
+    /// The event of that id, whether held or only named by others.
+    pub fn find_event(&self, id: &Hex32) -> Option<EventId> {
+        self.events.find(id).map(EventId)
+    }
+
+    /// A key in a network.
+    pub fn find_key(&self, network: NetworkId, key: Hex32) -> Option<KeyId> {
+        self.keys.find(&(network, key)).map(KeyId)
+    }
+
+    /// What is remembered of an event, when it is held.
+    pub fn held(&self, id: EventId) -> Option<&Held> {
+        self.held.get(id.0 as usize)?.as_ref()
+    }
+}

@@ -1,0 +1,158 @@
+//! Reading and checking side by side: one thread cuts lines, some check them, the caller gets them
+//! back in order.
+
+use super::lines::{Chunk, Lines};
+use super::record::{self, Checked, Record};
+use super::{LogError, Source};
+use crate::event::{self, MAX_BYTES, Rules, Verifier};
+use crossbeam::channel::{Receiver, Sender, bounded};
+use std::num::NonZero;
+use std::sync::Arc;
+use std::thread;
+
+/// How many lines a thread checks at a time.
+const CHUNK_LINES: usize = 256;
+/// How many bytes of lines a thread checks at a time; one line may exceed it.
+const CHUNK_BYTES: usize = 512 * 1024;
+
+/// How to check a log.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What the node asks of events.
+    pub rules: Arc<Rules>,
+    /// Takes every signature for valid: for a log this node has checked before.
+    pub skip_signatures: bool,
+    /// Checking threads; by default, as many as there are processors.
+    pub threads: Option<NonZero<usize>>,
+}
+
+impl Options {
+    /// Checks everything, on every processor.
+    pub fn new(rules: Rules) -> Options {
+        Options { rules: Arc::new(rules), skip_signatures: false, threads: None }
+    }
+}
+
+type Judged = Result<Vec<Checked>, LogError>;
+type Job = (Chunk, Sender<Judged>);
+
+/// The judged lines of a log, in its order; an error is the last item.
+#[derive(Debug)]
+pub struct Reader {
+    name: String,
+    queue: Receiver<Receiver<Judged>>,
+    current: std::vec::IntoIter<Checked>,
+    line: u64,
+    ended: bool,
+}
+
+/// Reads and judges a log.
+pub fn read(source: Source, options: &Options) -> Reader {
+    let processors = || thread::available_parallelism().map_or(1, NonZero::get);
+    let threads = options.threads.map_or_else(processors, NonZero::get);
+    // Bounded, so that a fast disk does not fill the memory.
+    let (jobs, to_do) = bounded::<Job>(threads);
+    let (order, queue) = bounded(2 * threads + 2);
+    for _ in 0..threads {
+        let (to_do, options) = (to_do.clone(), options.clone());
+        thread::spawn(move || work(&to_do, &options));
+    }
+    let name = source.name.clone();
+    thread::spawn(move || cut(source, &jobs, &order));
+    Reader { name, queue, current: Vec::new().into_iter(), line: 0, ended: false }
+}
+
+/// Cuts the stream into chunks, until it ends or nobody listens any more.
+fn cut(source: Source, jobs: &Sender<Job>, order: &Sender<Receiver<Judged>>) {
+    let mut lines = Lines::new(source.bytes, MAX_BYTES);
+    loop {
+        let mut chunk = Chunk::default();
+        let state = lines.fill(&mut chunk, CHUNK_LINES, CHUNK_BYTES);
+        if !chunk.is_empty() {
+            let (done, result) = bounded(1);
+            if order.send(result).is_err() || jobs.send((chunk, done)).is_err() {
+                return;
+            }
+        }
+        match state {
+            Ok(false) => {}
+            Ok(true) => return,
+            Err(cause) => {
+                let (done, result) = bounded(1);
+                // Nobody listens any more, or they hear of it.
+                let _ = done.send(Err(LogError::read(&source.name, lines.number(), &cause)));
+                let _ = order.send(result);
+                return;
+            }
+        }
+    }
+}
+
+fn work(to_do: &Receiver<Job>, options: &Options) {
+    let mut verifier = Verifier::new();
+    for (chunk, done) in to_do {
+        let judged = chunk.lines().map(|line| {
+            let mut checked = record::parse(line, &options.rules);
+            let skip = options.skip_signatures;
+            finish(&mut checked, &options.rules, |e| skip || verifier.verify(e));
+            checked
+        });
+        let judged = judged.collect();
+        // The caller may have stopped listening.
+        let _ = done.send(Ok(judged));
+    }
+}
+
+/// The checks from the signature on.
+fn finish(checked: &mut Checked, rules: &Rules, verify: impl FnOnce(&event::Event) -> bool) {
+    let Ok(Record::Event(event)) = &checked.outcome else {
+        return;
+    };
+    let verdict = event::verified(verify(event))
+        .and_then(|()| event::admit(event, checked.received_at, rules));
+    if let Err(refusal) = verdict {
+        checked.outcome = Err(refusal);
+    }
+}
+
+impl Iterator for Reader {
+    type Item = Result<Checked, LogError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(checked) = self.current.next() {
+                self.line = checked.line;
+                return Some(Ok(checked));
+            }
+            if self.ended {
+                return None;
+            }
+            let Ok(result) = self.queue.recv() else {
+                self.ended = true;
+                return None;
+            };
+            match result.recv() {
+                Ok(Ok(lines)) => self.current = lines.into_iter(),
+                Ok(Err(e)) => {
+                    self.ended = true;
+                    return Some(Err(e));
+                }
+                Err(_) => {
+                    self.ended = true;
+                    return Some(Err(self.stopped()));
+                }
+            }
+        }
+    }
+}
+
+impl Reader {
+    /// A checking thread that ends before its time has met an error of this program.
+    fn stopped(&self) -> LogError {
+        LogError::Read {
+            file: self.name.clone(),
+            line: self.line + 1,
+            what: "checking stopped, which is an error of wats: please report it with this log".into(),
+        }
+    }
+}

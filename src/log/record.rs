@@ -1,0 +1,115 @@
+//! One line of a log: a received event, or a blob that the node holds or no longer does (section 1.2).
+
+use super::lines::RawLine;
+use crate::event::json::{Json, Members};
+use crate::event::{self, Code, Event, Hex32, MAX_DEPTH, Refusal, Rules};
+use wats_dataflows::ids::Millis;
+
+/// What a valid record says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Record {
+    /// An event, received.
+    Event(Box<Event>),
+    /// The node holds a blob, or no longer does.
+    Blob {
+        /// The blob.
+        blob: Hex32,
+        /// Whether it is there.
+        present: bool,
+    },
+}
+
+/// A judged line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// Its number in its log, from 1.
+    pub line: u64,
+    /// When it was received, where that can be told: always of a valid record.
+    pub received_at: Millis,
+    /// Whether `received_at` could be told.
+    pub dated: bool,
+    /// The record, or the one reason to refuse it.
+    pub outcome: Result<Record, Refusal>,
+}
+
+/// Judges a line up to the event's id; the signature and what follows it are left to do.
+pub(super) fn parse(line: RawLine<'_>, rules: &Rules) -> Checked {
+    let mut received_at = None;
+    let mut outcome = match line.over {
+        true => Refusal::err(Code::TooLarge, event::over_size()),
+        false => record(line.text, rules, &mut received_at),
+    };
+    if let Err(refusal) = &mut outcome
+        && refusal.code == Code::BadJson
+        && !line.ended
+    {
+        refusal.reason = format!("{}; the log ends within this line", refusal.reason).into();
+    }
+    Checked {
+        line: line.number,
+        received_at: received_at.unwrap_or_default(),
+        dated: received_at.is_some(),
+        outcome,
+    }
+}
+
+fn record(text: &[u8], rules: &Rules, received_at: &mut Option<Millis>) -> Result<Record, Refusal> {
+    // In a record the event is the second level. Which of the two a line is, the parser tells.
+    let json = event::read_json(text, MAX_DEPTH + 1)?;
+    let members = match &json {
+        Json::Object(members) => members,
+        other => return event::not_an_object(other),
+    };
+    let has = |name| members.get(name).is_some();
+    if !(has("event") || has("blob")) || (has("v") && !has("received_at")) {
+        return bare(text, members, rules, received_at);
+    }
+    *received_at = Some(time(members)?);
+    match (members.get("event"), members.get("blob")) {
+        (Some(_), Some(_)) => bad("a record has `event` or `blob`, not both"),
+        (Some(Json::Object(event)), _) => {
+            event::from_members(event, rules).map(|event| Record::Event(Box::new(event)))
+        }
+        (Some(other), _) => bad(format!("`event` must be an object, and is {}", other.kind())),
+        (None, _) => blob(members),
+    }
+}
+
+/// An event without a record around it: it is received when it is created.
+fn bare(
+    text: &[u8],
+    members: &Members<'_>,
+    rules: &Rules,
+    received_at: &mut Option<Millis>,
+) -> Result<Record, Refusal> {
+    if event::json::depth(text, MAX_DEPTH) > MAX_DEPTH {
+        return Refusal::err(Code::TooLarge, event::too_deep());
+    }
+    let created_at = members.get("created_at").and_then(Json::as_integer);
+    *received_at = created_at.and_then(|at| u64::try_from(at).ok()).map(Millis);
+    event::from_members(members, rules).map(|event| Record::Event(Box::new(event)))
+}
+
+fn bad<T>(reason: impl Into<std::borrow::Cow<'static, str>>) -> Result<T, Refusal> {
+    Refusal::err(Code::BadField, reason)
+}
+
+fn time(members: &Members<'_>) -> Result<Millis, Refusal> {
+    let Some(value) = members.get("received_at") else {
+        return bad("`received_at` is missing");
+    };
+    match value.as_integer().and_then(|at| u64::try_from(at).ok()) {
+        Some(at) => Ok(Millis(at)),
+        None => bad("`received_at` must be an integer of milliseconds, not negative"),
+    }
+}
+
+fn blob(members: &Members<'_>) -> Result<Record, Refusal> {
+    let Some(blob) = members.get("blob").and_then(Json::as_str).and_then(Hex32::parse) else {
+        return bad("`blob` must be 64 lower-case hex digits");
+    };
+    match members.get("present") {
+        Some(Json::Bool(present)) => Ok(Record::Blob { blob, present: *present }),
+        _ => bad("`present` must be true or false"),
+    }
+}
