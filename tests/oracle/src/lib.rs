@@ -17,9 +17,12 @@
 //! | `knowledge` | 7: entries, canonical answers, covers |
 //! | `survival` | 8: replicas and blobs |
 //!
+//! [`build`] makes facts for tests without signatures, and [`world`] random small worlds.
+//!
 //! Where the specification's words admit several readings, the function concerned carries a note
 //! that begins with *Reading:*.
 
+pub mod build;
 mod contradictions;
 mod counting;
 mod decay;
@@ -32,6 +35,7 @@ mod signals;
 mod status;
 mod survival;
 mod trust;
+pub mod world;
 
 use network::Network;
 use rustc_hash::FxHashSet;
