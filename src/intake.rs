@@ -51,14 +51,21 @@ struct Names<K> {
 
 impl<K: Clone + Eq + Hash> Names<K> {
     fn new(what: &'static str, most: usize) -> Names<K> {
-        Names { what, most, ids: HashMap::new(), names: Vec::new() }
+        Names {
+            what,
+            most,
+            ids: HashMap::new(),
+            names: Vec::new(),
+        }
     }
 
     fn intern(&mut self, name: &K) -> Result<u32, Full> {
         if let Some(&id) = self.ids.get(name) {
             return Ok(id);
         }
-        let id = u32::try_from(self.names.len()).ok().filter(|_| self.names.len() < self.most);
+        let id = u32::try_from(self.names.len())
+            .ok()
+            .filter(|_| self.names.len() < self.most);
         let id = id.ok_or(Full(self.what))?;
         self.ids.insert(name.clone(), id);
         self.names.push(name.clone());
@@ -91,7 +98,7 @@ pub struct Intake {
     networks: Names<Box<str>>,
     keys: Names<(NetworkId, Hex32)>,
     owners: Names<(NetworkId, Box<str>)>,
-    events: Names<Hex32>,
+    events: Names<(NetworkId, Hex32)>,
     blobs: Names<Hex32>,
     /// By [`EventId`]; none where the event is only named by others.
     held: Vec<Option<Held>>,
@@ -116,7 +123,10 @@ impl Intake {
             blobs: Names::new("blobs", IDS),
             held: Vec::new(),
             presence: Vec::new(),
-            config: policy::Config { networks: Vec::new(), policy: config.policy.clone() },
+            config: policy::Config {
+                networks: Vec::new(),
+                policy: config.policy.clone(),
+            },
         };
         for network in config.networks.iter().flatten() {
             let id = intake.network(&network.id)?;
@@ -124,7 +134,10 @@ impl Intake {
             for &profile in &network.profiles {
                 profiles.push(intake.key(id, profile)?);
             }
-            intake.config.networks.push(policy::Network { profiles, pow_bits: network.pow_bits });
+            intake.config.networks.push(policy::Network {
+                profiles,
+                pow_bits: network.pow_bits,
+            });
         }
         Ok(intake)
     }
@@ -144,20 +157,36 @@ impl Intake {
         received_at: Millis,
         changes: &mut Vec<Change>,
     ) -> Result<Taken, Full> {
-        let id = self.event_id(&event.id)?;
-        let before = self.held[id.0 as usize].as_ref().map(|held| held.received_at);
+        let network = self.network(&event.net)?;
+        let id = self.event_id(network, event.id)?;
+        let before = self.held[id.0 as usize]
+            .as_ref()
+            .map(|held| held.received_at);
         if before.is_some_and(|before| before <= received_at) {
             return Ok(Taken::Duplicate(id));
         }
-        let fact = self.fact(id, event, received_at)?;
+        let fact = self.fact(id, network, event, received_at)?;
         if let Some(before) = before {
             // A copy of the same id has the same content: the old fact is this one, received later.
-            changes.push(Change::Event(Box::new(EventFact { received_at: before, ..fact.clone() }), -1));
+            changes.push(Change::Event(
+                Box::new(EventFact {
+                    received_at: before,
+                    ..fact.clone()
+                }),
+                -1,
+            ));
         }
         changes.push(Change::Event(Box::new(fact), 1));
-        self.held[id.0 as usize] =
-            Some(Held { received_at, title: event.title.clone(), quote: event.quote.clone() });
-        Ok(if before.is_some() { Taken::Earlier(id) } else { Taken::New(id) })
+        self.held[id.0 as usize] = Some(Held {
+            received_at,
+            title: event.title.clone(),
+            quote: event.quote.clone(),
+        });
+        Ok(if before.is_some() {
+            Taken::Earlier(id)
+        } else {
+            Taken::New(id)
+        })
     }
 
     /// Takes a record of a blob: the largest `received_at` counts, and on a tie absence does.
@@ -187,11 +216,19 @@ impl Intake {
         Ok(id)
     }
 
-    fn fact(&mut self, id: EventId, event: &Event, received_at: Millis) -> Result<EventFact, Full> {
-        let network = self.network(&event.net)?;
+    fn fact(
+        &mut self,
+        id: EventId,
+        network: NetworkId,
+        event: &Event,
+        received_at: Millis,
+    ) -> Result<EventFact, Full> {
         Ok(EventFact {
             id,
-            stamp: Stamp { created_at: event.created_at, tie: event.id.first_half() },
+            stamp: Stamp {
+                created_at: event.created_at,
+                tie: event.id.first_half(),
+            },
             received_at,
             network,
             author: self.key(network, event.author)?,
@@ -204,14 +241,17 @@ impl Intake {
         Ok(match content {
             Content::Post(post) => Body::Post(facts::Post {
                 kind: post.kind,
-                reply: self.reply(post.reply)?,
-                refs: self.event_ids(&post.refs)?,
+                reply: self.reply(network, post.reply)?,
+                refs: self.event_ids(network, &post.refs)?,
                 blank: post.blank,
                 blobs: self.blob_ids(&post.blobs)?,
-                supersedes: post.supersedes.map(|id| self.event_id(&id)).transpose()?,
+                supersedes: post
+                    .supersedes
+                    .map(|id| self.event_id(network, id))
+                    .transpose()?,
             }),
             Content::React(react) => Body::React(facts::React {
-                target: self.event_id(&react.target)?,
+                target: self.event_id(network, react.target)?,
                 value: react.value,
                 accept: react.accept,
                 used: react.used,
@@ -222,7 +262,7 @@ impl Intake {
                     Evidence::Text => facts::Evidence::Text,
                     Evidence::Blob(blob) => facts::Evidence::Blob(self.blob_id(&blob)?),
                 },
-                refs: self.event_ids(&react.refs)?,
+                refs: self.event_ids(network, &react.refs)?,
                 blobs: self.blob_ids(&react.blobs)?,
             }),
             Content::Announce { owner } => Body::Announce {
@@ -231,35 +271,48 @@ impl Intake {
                     None => None,
                 },
             },
-            Content::Other { reply } => Body::Other { reply: self.reply(*reply)? },
+            Content::Other { reply } => Body::Other {
+                reply: self.reply(network, *reply)?,
+            },
         })
     }
 
-    fn reply(&mut self, reply: Option<(Hex32, Hex32)>) -> Result<Option<Reply>, Full> {
+    fn reply(
+        &mut self,
+        network: NetworkId,
+        reply: Option<(Hex32, Hex32)>,
+    ) -> Result<Option<Reply>, Full> {
         let Some((parent, thread)) = reply else {
             return Ok(None);
         };
-        Ok(Some(Reply { parent: self.event_id(&parent)?, thread: self.event_id(&thread)? }))
+        let parent = self.event_id(network, parent)?;
+        Ok(Some(Reply {
+            parent,
+            thread: self.event_id(network, thread)?,
+        }))
     }
 
     fn network(&mut self, name: &str) -> Result<NetworkId, Full> {
         let id = self.networks.intern(&name.into())?;
         // The table ends at 65,536 names.
-        u16::try_from(id).map(NetworkId).map_err(|_| Full("networks"))
+        u16::try_from(id)
+            .map(NetworkId)
+            .map_err(|_| Full("networks"))
     }
 
     fn key(&mut self, network: NetworkId, key: Hex32) -> Result<KeyId, Full> {
         self.keys.intern(&(network, key)).map(KeyId)
     }
 
-    fn event_id(&mut self, id: &Hex32) -> Result<EventId, Full> {
-        let id = self.events.intern(id)?;
+    /// An id is interned for the network that names it, so that nothing joined on ids can cross.
+    fn event_id(&mut self, network: NetworkId, id: Hex32) -> Result<EventId, Full> {
+        let id = self.events.intern(&(network, id))?;
         self.held.resize(self.events.names.len(), None);
         Ok(EventId(id))
     }
 
-    fn event_ids(&mut self, ids: &[Hex32]) -> Result<Box<[EventId]>, Full> {
-        ids.iter().map(|id| self.event_id(id)).collect()
+    fn event_ids(&mut self, network: NetworkId, ids: &[Hex32]) -> Result<Box<[EventId]>, Full> {
+        ids.iter().map(|id| self.event_id(network, *id)).collect()
     }
 
     fn blob_id(&mut self, blob: &Hex32) -> Result<BlobId, Full> {
@@ -277,7 +330,7 @@ impl Intake {
 impl Intake {
     /// The bytes of an event id.
     pub fn event_name(&self, id: EventId) -> Option<Hex32> {
-        self.events.name(id.0).copied()
+        self.events.name(id.0).map(|(_, id)| *id)
     }
 
     /// The bytes of a key.
@@ -308,12 +361,19 @@ impl Intake {
     /// The networks that are configured, or were met, with their names.
     pub fn networks(&self) -> impl Iterator<Item = (NetworkId, &str)> {
         // The table holds at most 65,536 names, so the zip ends with it.
-        (0..=u16::MAX).map(NetworkId).zip(self.networks.names.iter().map(AsRef::as_ref))
+        (0..=u16::MAX)
+            .map(NetworkId)
+            .zip(self.networks.names.iter().map(AsRef::as_ref))
     }
 
-    /// The event of that id, whether held or only named by others.
-    pub fn find_event(&self, id: &Hex32) -> Option<EventId> {
-        self.events.find(id).map(EventId)
+    /// The network that an event is held or named in.
+    pub fn event_network(&self, id: EventId) -> Option<NetworkId> {
+        self.events.name(id.0).map(|(network, _)| *network)
+    }
+
+    /// The event of that id in a network, whether held or only named by others.
+    pub fn find_event(&self, network: NetworkId, id: Hex32) -> Option<EventId> {
+        self.events.find(&(network, id)).map(EventId)
     }
 
     /// A key in a network.

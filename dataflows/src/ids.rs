@@ -26,7 +26,8 @@ id! {
     KeyId(u32)
 }
 id! {
-    /// An event id, whether the event is held or only named by another.
+    /// An event id within one network, whether the event is held or only named by another: an id
+    /// named from two networks is two `EventId`s, so that nothing joined on ids can cross.
     EventId(u32)
 }
 id! {

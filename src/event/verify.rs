@@ -37,7 +37,8 @@ pub(crate) fn message(id: &Hex32) -> [u8; 46] {
 /// Verifies one event by itself: the definition that [`Verifier`] equals.
 pub fn verify_strict(event: &Event) -> bool {
     VerifyingKey::from_bytes(&event.author.0).is_ok_and(|key| {
-        key.verify_strict(&message(&event.id), &Signature::from_bytes(&event.sig)).is_ok()
+        key.verify_strict(&message(&event.id), &Signature::from_bytes(&event.sig))
+            .is_ok()
     })
 }
 
@@ -58,7 +59,9 @@ pub struct Verifier {
 
 impl std::fmt::Debug for Verifier {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Verifier").field("tables", &self.tables.len()).finish_non_exhaustive()
+        f.debug_struct("Verifier")
+            .field("tables", &self.tables.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -71,7 +74,9 @@ impl Verifier {
     /// Whether the event is signed by its author under strict rules; equal to [`verify_strict`].
     pub fn verify(&mut self, event: &Event) -> bool {
         if let Some(table) = self.tables.get(&event.author) {
-            return table.as_ref().is_some_and(|minus_a| verify_with(minus_a, event));
+            return table
+                .as_ref()
+                .is_some_and(|minus_a| verify_with(minus_a, event));
         }
         if self.met.len() >= MAX_KEYS {
             self.met.clear();
@@ -86,7 +91,9 @@ impl Verifier {
             self.met.clear();
         }
         let table = table(&event.author);
-        let valid = table.as_ref().is_some_and(|minus_a| verify_with(minus_a, event));
+        let valid = table
+            .as_ref()
+            .is_some_and(|minus_a| verify_with(minus_a, event));
         self.met.remove(&event.author);
         self.tables.insert(event.author, table);
         valid
@@ -109,7 +116,10 @@ fn verify_with(minus_a: &EdwardsBasepointTable, event: &Event) -> bool {
     let Some(s) = Option::<Scalar>::from(Scalar::from_canonical_bytes(s)) else {
         return false;
     };
-    let hash = Sha512::new().chain_update(r).chain_update(event.author.0).chain_update(message(&event.id));
+    let hash = Sha512::new()
+        .chain_update(r)
+        .chain_update(event.author.0)
+        .chain_update(message(&event.id));
     let k = Scalar::from_bytes_mod_order_wide(&hash.finalize().into());
     let point = &(ED25519_BASEPOINT_TABLE * &s) + &(minus_a * &k);
     point.compress().0 == r && !point.is_small_order()
