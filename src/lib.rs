@@ -4,6 +4,9 @@
 //! of `wats-dataflows`: the bytes of events and logs, names, configuration.
 
 pub mod config;
+pub mod document;
+pub mod engine;
 pub mod event;
 pub mod intake;
 pub mod log;
+pub mod replay;
