@@ -1,11 +1,12 @@
 //! `wats replay`.
 
 use super::{Outcome, complain, config};
+use serde_json::{Value, json};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wats::log::{LogError, Options, Source, read};
-use wats::replay::{Bounds, Place, Replay, Ticked};
+use wats::replay::{Bounds, Place, Refused, Replay, Ticked};
 use wats_dataflows::ids::Millis;
 
 /// Replay logs through the engine, and show what they amount to
@@ -53,7 +54,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     replay.end()?;
     if args.json {
-        json(&replay, &args.logs)?;
+        document(&replay, &args.logs)?;
     }
     errors.iter().for_each(|e| complain(e));
     Ok(if errors.is_empty() {
@@ -91,25 +92,38 @@ fn log(
     Ok(Ok(()))
 }
 
-fn json(replay: &Replay, logs: &[PathBuf]) -> io::Result<()> {
+fn document(replay: &Replay, logs: &[PathBuf]) -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     write!(out, "{{\"now\":{},\n\"networks\":", replay.now().0)?;
     replay
         .document
         .write_networks(&mut out, &replay.intake, |_| None)?;
-    write!(out, ",\n\"refused\":[")?;
-    for (at, refused) in replay.refused.iter().enumerate() {
-        let comma = if at > 0 { "," } else { "" };
-        let mut item = serde_json::json!({
-            "line": refused.place.line,
-            "code": refused.refusal.code.as_str(),
-            "reason": refused.refusal.reason,
-        });
+    let file = |refused: &Refused| logs[refused.place.log].display().to_string();
+    list(&mut out, "refused", &replay.refused, |refused| {
+        let mut item = json!({ "line": refused.place.line, "code": refused.refusal.code.as_str() });
         if logs.len() > 1 {
-            item["file"] = logs[refused.place.log].display().to_string().into();
+            item["file"] = file(refused).into();
         }
-        write!(out, "{comma}\n{item}")?;
-    }
-    writeln!(out, "]}}")?;
+        item
+    })?;
+    list(&mut out, "reasons", &replay.refused, |refused| {
+        let reason = refused.refusal.reason.as_ref();
+        json!({ "file": file(refused), "line": refused.place.line, "reason": reason })
+    })?;
+    writeln!(out, "}}")?;
     out.flush()
+}
+
+fn list<T>(
+    out: &mut impl Write,
+    name: &str,
+    items: &[T],
+    json: impl Fn(&T) -> Value,
+) -> io::Result<()> {
+    write!(out, ",\n\"{name}\":[")?;
+    for (at, item) in items.iter().enumerate() {
+        let comma = if at > 0 { "," } else { "" };
+        write!(out, "{comma}\n{}", json(item))?;
+    }
+    write!(out, "]")
 }
