@@ -9,6 +9,7 @@
 //! They are three calls so that a log can be checked on several threads, and so that a reader who
 //! trusts its log may leave out the second. [`check`] is the three in one.
 
+mod batch;
 pub mod canonical;
 mod data;
 pub mod excerpt;
