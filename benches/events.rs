@@ -16,7 +16,8 @@ fn events(authors: usize, each: usize) -> Vec<String> {
             Secret::from_seed(seed)
         })
         .collect();
-    let draft = |i: usize| format!(r#"{{"net":"main","kind":"post","created_at":{i},"text":"{text}"}}"#);
+    let draft =
+        |i: usize| format!(r#"{{"net":"main","kind":"post","created_at":{i},"text":"{text}"}}"#);
     (0..authors * each)
         .map(|i| event::sign(&secrets[i % authors], draft(i).as_bytes()).expect("an event"))
         .collect()
@@ -26,7 +27,11 @@ fn rate<T>(what: &str, items: usize, work: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let result = black_box(work());
     let seconds = start.elapsed().as_secs_f64();
-    println!("{what:<44} {:>10.0}/s {:>8.2} us", items as f64 / seconds, seconds * 1e6 / items as f64);
+    println!(
+        "{what:<44} {:>10.0}/s {:>8.2} us",
+        items as f64 / seconds,
+        seconds * 1e6 / items as f64
+    );
     result
 }
 
@@ -37,53 +42,55 @@ fn main() {
     let bytes: usize = texts.iter().map(String::len).sum();
     println!("{} bytes an event", bytes / n);
     for _ in 0..2 {
-        rate("  nesting", n, || texts.iter().map(|t| event::json::depth(t.as_bytes(), 33)).max());
-        rate("  JSON", n, || texts.iter().filter_map(|t| event::json::parse(t.as_bytes(), 32).ok()).count());
+        rate("  nesting", n, || {
+            texts
+                .iter()
+                .map(|t| event::json::depth(t.as_bytes(), 33))
+                .max()
+        });
+        rate("  JSON", n, || {
+            texts
+                .iter()
+                .filter_map(|t| event::json::parse(t.as_bytes(), 32).ok())
+                .count()
+        });
     }
     let parsed: Vec<Event> = rate("parse and check up to the id", n, || {
-        texts.iter().filter_map(|t| event::parse(t.as_bytes(), &rules).ok()).collect()
+        texts
+            .iter()
+            .filter_map(|t| event::parse(t.as_bytes(), &rules).ok())
+            .collect()
     });
     assert_eq!(parsed.len(), n);
     rate("intake", n, || {
         let mut intake = Intake::new(&Default::default()).expect("no networks");
         let mut changes = Vec::new();
         for event in &parsed {
-            intake.event(event, event.created_at, &mut changes).expect("room");
+            intake
+                .event(event, event.created_at, &mut changes)
+                .expect("room");
         }
         changes
     });
-    rate("verify_strict, one by one", n, || parsed.iter().filter(|e| verify_strict(e)).count());
-    batches(&parsed);
+    rate("verify_strict, one by one", n, || {
+        parsed.iter().filter(|e| verify_strict(e)).count()
+    });
     for (authors, each) in [(64, n / 64), (2_048, 8), (4_096, 4), (n, 1)] {
         let texts = events(authors, each);
-        let parsed: Vec<Event> =
-            texts.iter().filter_map(|t| event::parse(t.as_bytes(), &rules).ok()).collect();
+        let parsed: Vec<Event> = texts
+            .iter()
+            .filter_map(|t| event::parse(t.as_bytes(), &rules).ok())
+            .collect();
         let mut verifier = Verifier::new();
-        rate(&format!("Verifier, {authors} authors of {each} events"), n, || {
-            let verdicts = parsed.chunks(2048).flat_map(|chunk| verifier.verify(&chunk.iter().collect::<Vec<_>>()));
-            assert!(verdicts.into_iter().all(|valid| valid));
-        });
+        rate(
+            &format!("Verifier, {authors} authors of {each} events"),
+            n,
+            || {
+                let verdicts = parsed
+                    .chunks(2048)
+                    .flat_map(|chunk| verifier.verify(&chunk.iter().collect::<Vec<_>>()));
+                assert!(verdicts.into_iter().all(|valid| valid));
+            },
+        );
     }
-}
-
-/// The batch equation, which strict verification cannot trust: for comparison.
-fn batches(parsed: &[Event]) {
-    use ed25519_dalek::{Signature, VerifyingKey, verify_batch};
-    for size in [64, 256, 1024] {
-        rate(&format!("batches of {size}, not strict"), parsed.len(), || {
-            for batch in parsed.chunks(size) {
-                let messages: Vec<Vec<u8>> =
-                    batch.iter().map(|e| [b"wats-event-v1:".as_slice(), &e.id.0].concat()).collect();
-                let messages: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
-                let sigs: Vec<Signature> = batch.iter().map(|e| Signature::from_bytes(&e.sig)).collect();
-                let keys: Vec<VerifyingKey> =
-                    batch.iter().filter_map(|e| VerifyingKey::from_bytes(&e.author.0).ok()).collect();
-                assert!(verify_batch(&messages, &sigs, &keys).is_ok());
-            }
-        });
-    }
-    use curve25519_dalek::edwards::CompressedEdwardsY;
-    let points: Vec<_> =
-        parsed[..1024].iter().filter_map(|e| CompressedEdwardsY(e.author.0).decompress()).collect();
-    rate("a test for torsion", points.len(), || points.iter().filter(|p| p.is_torsion_free()).count());
 }

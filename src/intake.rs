@@ -51,14 +51,21 @@ struct Names<K> {
 
 impl<K: Clone + Eq + Hash> Names<K> {
     fn new(what: &'static str, most: usize) -> Names<K> {
-        Names { what, most, ids: HashMap::new(), names: Vec::new() }
+        Names {
+            what,
+            most,
+            ids: HashMap::new(),
+            names: Vec::new(),
+        }
     }
 
     fn intern(&mut self, name: &K) -> Result<u32, Full> {
         if let Some(&id) = self.ids.get(name) {
             return Ok(id);
         }
-        let id = u32::try_from(self.names.len()).ok().filter(|_| self.names.len() < self.most);
+        let id = u32::try_from(self.names.len())
+            .ok()
+            .filter(|_| self.names.len() < self.most);
         let id = id.ok_or(Full(self.what))?;
         self.ids.insert(name.clone(), id);
         self.names.push(name.clone());
@@ -116,7 +123,10 @@ impl Intake {
             blobs: Names::new("blobs", IDS),
             held: Vec::new(),
             presence: Vec::new(),
-            config: policy::Config { networks: Vec::new(), policy: config.policy.clone() },
+            config: policy::Config {
+                networks: Vec::new(),
+                policy: config.policy.clone(),
+            },
         };
         for network in config.networks.iter().flatten() {
             let id = intake.network(&network.id)?;
@@ -124,7 +134,10 @@ impl Intake {
             for &profile in &network.profiles {
                 profiles.push(intake.key(id, profile)?);
             }
-            intake.config.networks.push(policy::Network { profiles, pow_bits: network.pow_bits });
+            intake.config.networks.push(policy::Network {
+                profiles,
+                pow_bits: network.pow_bits,
+            });
         }
         Ok(intake)
     }
@@ -145,19 +158,34 @@ impl Intake {
         changes: &mut Vec<Change>,
     ) -> Result<Taken, Full> {
         let id = self.event_id(&event.id)?;
-        let before = self.held[id.0 as usize].as_ref().map(|held| held.received_at);
+        let before = self.held[id.0 as usize]
+            .as_ref()
+            .map(|held| held.received_at);
         if before.is_some_and(|before| before <= received_at) {
             return Ok(Taken::Duplicate(id));
         }
         let fact = self.fact(id, event, received_at)?;
         if let Some(before) = before {
             // A copy of the same id has the same content: the old fact is this one, received later.
-            changes.push(Change::Event(Box::new(EventFact { received_at: before, ..fact.clone() }), -1));
+            changes.push(Change::Event(
+                Box::new(EventFact {
+                    received_at: before,
+                    ..fact.clone()
+                }),
+                -1,
+            ));
         }
         changes.push(Change::Event(Box::new(fact), 1));
-        self.held[id.0 as usize] =
-            Some(Held { received_at, title: event.title.clone(), quote: event.quote.clone() });
-        Ok(if before.is_some() { Taken::Earlier(id) } else { Taken::New(id) })
+        self.held[id.0 as usize] = Some(Held {
+            received_at,
+            title: event.title.clone(),
+            quote: event.quote.clone(),
+        });
+        Ok(if before.is_some() {
+            Taken::Earlier(id)
+        } else {
+            Taken::New(id)
+        })
     }
 
     /// Takes a record of a blob: the largest `received_at` counts, and on a tie absence does.
@@ -191,7 +219,10 @@ impl Intake {
         let network = self.network(&event.net)?;
         Ok(EventFact {
             id,
-            stamp: Stamp { created_at: event.created_at, tie: event.id.first_half() },
+            stamp: Stamp {
+                created_at: event.created_at,
+                tie: event.id.first_half(),
+            },
             received_at,
             network,
             author: self.key(network, event.author)?,
@@ -231,7 +262,9 @@ impl Intake {
                     None => None,
                 },
             },
-            Content::Other { reply } => Body::Other { reply: self.reply(*reply)? },
+            Content::Other { reply } => Body::Other {
+                reply: self.reply(*reply)?,
+            },
         })
     }
 
@@ -239,13 +272,18 @@ impl Intake {
         let Some((parent, thread)) = reply else {
             return Ok(None);
         };
-        Ok(Some(Reply { parent: self.event_id(&parent)?, thread: self.event_id(&thread)? }))
+        Ok(Some(Reply {
+            parent: self.event_id(&parent)?,
+            thread: self.event_id(&thread)?,
+        }))
     }
 
     fn network(&mut self, name: &str) -> Result<NetworkId, Full> {
         let id = self.networks.intern(&name.into())?;
         // The table ends at 65,536 names.
-        u16::try_from(id).map(NetworkId).map_err(|_| Full("networks"))
+        u16::try_from(id)
+            .map(NetworkId)
+            .map_err(|_| Full("networks"))
     }
 
     fn key(&mut self, network: NetworkId, key: Hex32) -> Result<KeyId, Full> {
@@ -308,7 +346,9 @@ impl Intake {
     /// The networks that are configured, or were met, with their names.
     pub fn networks(&self) -> impl Iterator<Item = (NetworkId, &str)> {
         // The table holds at most 65,536 names, so the zip ends with it.
-        (0..=u16::MAX).map(NetworkId).zip(self.networks.names.iter().map(AsRef::as_ref))
+        (0..=u16::MAX)
+            .map(NetworkId)
+            .zip(self.networks.names.iter().map(AsRef::as_ref))
     }
 
     /// The event of that id, whether held or only named by others.

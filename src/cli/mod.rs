@@ -52,7 +52,9 @@ pub(crate) fn run() -> ExitCode {
 }
 
 fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
-    error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+    error
+        .downcast_ref::<io::Error>()
+        .is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// Shows an error on standard error.
@@ -77,6 +79,9 @@ struct FileError {
 
 impl FileError {
     fn new(file: &Path, what: impl std::fmt::Display) -> FileError {
-        FileError { file: file.to_owned(), what: what.to_string() }
+        FileError {
+            file: file.to_owned(),
+            what: what.to_string(),
+        }
     }
 }

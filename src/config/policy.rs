@@ -20,7 +20,8 @@ pub(super) fn read(
 ) -> Result<(), ConfigError> {
     for (key, value) in values.table(table, "policy")? {
         let name = key.get_ref().as_ref();
-        if !(quantity(values, name, value, policy)? || span(values, name, value, policy)?
+        if !(quantity(values, name, value, policy)?
+            || span(values, name, value, policy)?
             || count(values, name, value, policy)?)
         {
             return Err(values.unknown(key, name, KNOWN));

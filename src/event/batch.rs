@@ -46,15 +46,32 @@ impl Signed {
         if !is_canonical(&r) {
             return None;
         }
-        let point = CompressedEdwardsY(r).decompress().filter(|point| !point.is_small_order())?;
+        let point = CompressedEdwardsY(r)
+            .decompress()
+            .filter(|point| !point.is_small_order())?;
         let s = Option::<Scalar>::from(Scalar::from_canonical_bytes(s))?;
         let message = message(&event.id);
-        let hash = Sha512::new().chain_update(r).chain_update(event.author.0).chain_update(message);
+        let hash = Sha512::new()
+            .chain_update(r)
+            .chain_update(event.author.0)
+            .chain_update(message);
         let hash: [u8; 64] = hash.finalize().into();
         let k = Scalar::from_bytes_mod_order_wide(&hash);
         // The hash binds R, A and the message; s is bound beside it.
-        let digest = *blake3::Hasher::new().update(&hash).update(s.as_bytes()).finalize().as_bytes();
-        Some(Signed { index, r: point, author: event.author, key, s, k, digest })
+        let digest = *blake3::Hasher::new()
+            .update(&hash)
+            .update(s.as_bytes())
+            .finalize()
+            .as_bytes();
+        Some(Signed {
+            index,
+            r: point,
+            author: event.author,
+            key,
+            s,
+            k,
+            digest,
+        })
     }
 }
 
@@ -68,7 +85,8 @@ fn halves(sig: &[u8; 64]) -> ([u8; 32], [u8; 32]) {
 /// Whether an encoded `y` is below `p = 2^255 - 19`. The other encodings that are not canonical, of
 /// `x = 0` with a sign, are of points of small order.
 fn is_canonical(point: &[u8; 32]) -> bool {
-    let beyond = point[31] & 0x7f == 0x7f && point[1..31].iter().all(|&b| b == 0xff) && point[0] >= 0xed;
+    let beyond =
+        point[31] & 0x7f == 0x7f && point[1..31].iter().all(|&b| b == 0xff) && point[0] >= 0xed;
     !beyond
 }
 

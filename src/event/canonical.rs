@@ -70,7 +70,10 @@ fn write_float(x: f64, out: &mut Vec<u8>) {
 fn write_string(s: &str, out: &mut Vec<u8>) {
     out.push(b'"');
     let mut rest = s.as_bytes();
-    while let Some(at) = rest.iter().position(|&b| b < 0x20 || b == b'"' || b == b'\\') {
+    while let Some(at) = rest
+        .iter()
+        .position(|&b| b < 0x20 || b == b'"' || b == b'\\')
+    {
         out.extend_from_slice(&rest[..at]);
         write_escape(rest[at], out);
         rest = &rest[at + 1..];

@@ -50,7 +50,9 @@ impl Secret {
     /// When it is anything else.
     pub fn from_key_file(text: &str) -> Result<Secret, KeyFileError> {
         let digits = text.trim_end().strip_prefix(KEY_FILE).ok_or(KeyFileError)?;
-        hex::decode(digits).map(Secret::from_seed).ok_or(KeyFileError)
+        hex::decode(digits)
+            .map(Secret::from_seed)
+            .ok_or(KeyFileError)
     }
 }
 
@@ -105,7 +107,8 @@ impl<'a> Draft<'a> {
     pub fn created_by_default(mut self, at: Millis) -> Draft<'a> {
         if self.0.get("created_at").is_none() {
             let at = i64::try_from(at.0).unwrap_or(json::MAX_INTEGER);
-            self.0.set("created_at", Json::Int(at.min(json::MAX_INTEGER)));
+            self.0
+                .set("created_at", Json::Int(at.min(json::MAX_INTEGER)));
         }
         self
     }
@@ -139,7 +142,10 @@ impl<'a> Draft<'a> {
             None => {}
             Some(Json::Str(author)) if Hex32::parse(author) == Some(key) => {}
             Some(other) => {
-                return Err(SignError::OtherAuthor { found: super::fields::describe(other), key });
+                return Err(SignError::OtherAuthor {
+                    found: super::fields::describe(other),
+                    key,
+                });
             }
         }
         self.0.set("author", Json::Str(key.to_string().into()));
@@ -160,7 +166,11 @@ fn find_nonce(event: &mut Members<'_>, bits: u16) -> i64 {
     event.remove("nonce");
     let (mut before, mut after) = (Members::default(), Members::default());
     for (name, value) in event.iter() {
-        let side = if json::utf16_order(name, "nonce").is_lt() { &mut before } else { &mut after };
+        let side = if json::utf16_order(name, "nonce").is_lt() {
+            &mut before
+        } else {
+            &mut after
+        };
         side.push(Cow::Owned(name.to_owned()), value.clone());
     }
     let (mut head, mut tail) = (Vec::new(), Vec::new());

@@ -26,7 +26,8 @@ pub(super) fn message(id: &Hex32) -> [u8; 46] {
 /// Verifies one event by itself.
 pub fn verify_strict(event: &Event) -> bool {
     VerifyingKey::from_bytes(&event.author.0).is_ok_and(|key| {
-        key.verify_strict(&message(&event.id), &Signature::from_bytes(&event.sig)).is_ok()
+        key.verify_strict(&message(&event.id), &Signature::from_bytes(&event.sig))
+            .is_ok()
     })
 }
 
@@ -46,7 +47,9 @@ pub struct Verifier {
 
 impl std::fmt::Debug for Verifier {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Verifier").field("keys", &self.keys.len()).finish()
+        f.debug_struct("Verifier")
+            .field("keys", &self.keys.len())
+            .finish()
     }
 }
 
@@ -80,16 +83,25 @@ impl Verifier {
                 signed.push(one);
             }
         }
-        let fresh_keys = fresh.iter().filter_map(|(name, key)| Some((name.0, (*key)?)));
-        let points: Vec<([u8; 32], EdwardsPoint)> =
-            signed.iter().map(|one| (one.digest, one.r)).chain(fresh_keys).collect();
+        let fresh_keys = fresh
+            .iter()
+            .filter_map(|(name, key)| Some((name.0, (*key)?)));
+        let points: Vec<([u8; 32], EdwardsPoint)> = signed
+            .iter()
+            .map(|one| (one.digest, one.r))
+            .chain(fresh_keys)
+            .collect();
         if signed.len() < LEAST || !batch::torsion_free(&points) {
             return;
         }
         if self.keys.len() + fresh.len() > MAX_KEYS {
             self.keys.clear();
         }
-        self.keys.extend(fresh.into_iter().filter_map(|(name, key)| Some((name, key?))));
+        self.keys.extend(
+            fresh
+                .into_iter()
+                .filter_map(|(name, key)| Some((name, key?))),
+        );
         mark(&signed, valid);
     }
 
@@ -103,7 +115,11 @@ impl Verifier {
         if let Some(key) = self.keys.get(author) {
             return Some(*key);
         }
-        let read = || CompressedEdwardsY(author.0).decompress().filter(|a| !a.is_small_order());
+        let read = || {
+            CompressedEdwardsY(author.0)
+                .decompress()
+                .filter(|a| !a.is_small_order())
+        };
         *fresh.entry(*author).or_insert_with(read)
     }
 }

@@ -53,6 +53,10 @@ impl LogError {
             }
             _ => format!("cannot be read on ({cause})"),
         };
-        LogError::Read { file: file.to_owned(), line: line.max(1), what }
+        LogError::Read {
+            file: file.to_owned(),
+            line: line.max(1),
+            what,
+        }
     }
 }

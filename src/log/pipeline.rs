@@ -29,7 +29,11 @@ pub struct Options {
 impl Options {
     /// Checks everything, on every processor.
     pub fn new(rules: Rules) -> Options {
-        Options { rules: Arc::new(rules), skip_signatures: false, threads: None }
+        Options {
+            rules: Arc::new(rules),
+            skip_signatures: false,
+            threads: None,
+        }
     }
 }
 
@@ -59,7 +63,13 @@ pub fn read(source: Source, options: &Options) -> Reader {
     }
     let name = source.name.clone();
     thread::spawn(move || cut(source, &jobs, &order));
-    Reader { name, queue, current: Vec::new().into_iter(), line: 0, ended: false }
+    Reader {
+        name,
+        queue,
+        current: Vec::new().into_iter(),
+        line: 0,
+        ended: false,
+    }
 }
 
 /// Cuts the stream into chunks, until it ends or nobody listens any more.
@@ -91,8 +101,10 @@ fn cut(source: Source, jobs: &Sender<Job>, order: &Sender<Receiver<Judged>>) {
 fn work(to_do: &Receiver<Job>, options: &Options) {
     let mut verifier = Verifier::new();
     for (chunk, done) in to_do {
-        let mut judged: Vec<Checked> =
-            chunk.lines().map(|line| record::parse(line, &options.rules)).collect();
+        let mut judged: Vec<Checked> = chunk
+            .lines()
+            .map(|line| record::parse(line, &options.rules))
+            .collect();
         finish(&mut judged, &mut verifier, options);
         // The caller may have stopped listening.
         let _ = done.send(Ok(judged));
@@ -163,7 +175,8 @@ impl Reader {
         LogError::Read {
             file: self.name.clone(),
             line: self.line + 1,
-            what: "checking stopped, which is an error of wats: please report it with this log".into(),
+            what: "checking stopped, which is an error of wats: please report it with this log"
+                .into(),
         }
     }
 }

@@ -17,7 +17,9 @@ pub struct Source {
 
 impl std::fmt::Debug for Source {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Source").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("Source")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
     }
 }
 
@@ -39,7 +41,10 @@ impl Source {
             return Source::unpack("standard input".into(), io::stdin(), None);
         }
         let name = path.display().to_string();
-        let failed = |cause| LogError::Open { file: name.clone(), cause };
+        let failed = |cause| LogError::Open {
+            file: name.clone(),
+            cause,
+        };
         // Opening a directory succeeds on some systems, and reading it gives an obscure error.
         if path.is_dir() {
             return Err(LogError::Directory { file: name });
@@ -66,7 +71,10 @@ impl Source {
         bytes: impl Read + Send + 'static,
         packing: Option<Packing>,
     ) -> Result<Source, LogError> {
-        let failed = |cause| LogError::Open { file: name.clone(), cause };
+        let failed = |cause| LogError::Open {
+            file: name.clone(),
+            cause,
+        };
         let mut bytes = BufReader::with_capacity(BUFFER, bytes);
         let packing = match packing {
             Some(packing) => packing,
@@ -75,7 +83,9 @@ impl Source {
         let bytes: Box<dyn Read + Send> = match packing {
             Packing::Plain => Box::new(bytes),
             Packing::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(bytes)),
-            Packing::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(bytes).map_err(failed)?),
+            Packing::Zstd => {
+                Box::new(zstd::stream::read::Decoder::with_buffer(bytes).map_err(failed)?)
+            }
         };
         Ok(Source { name, bytes })
     }
@@ -90,4 +100,3 @@ fn sniff(start: &[u8]) -> Packing {
         Packing::Plain
     }
 }
-
