@@ -692,3 +692,21 @@ fn key_files_are_read_back_and_nothing_else_is() {
         "a secret must not show"
     );
 }
+
+#[test]
+fn doubles_beyond_the_integers_are_signed_and_sent_as_doubles() {
+    // Canonical bytes spell 1e16 as an integer literal that no node would read.
+    for (number, sent) in [
+        ("1e16", "1e16"),
+        ("-9007199254740992.0", "-9.007199254740992e15"),
+        ("1e300", "1e300"),
+        ("1E3", "1000"),
+    ] {
+        let text = signed(&format!(r#""kind":"post","x":[{number}]"#));
+        assert!(text.contains(&format!("\"x\":[{sent}]")), "{text}");
+        assert!(
+            event::check(text.as_bytes(), Millis(5), &Rules::any()).is_ok(),
+            "{text}"
+        );
+    }
+}

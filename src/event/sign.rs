@@ -113,8 +113,8 @@ impl<'a> Draft<'a> {
         self
     }
 
-    /// Signs it: fills `author` where it is missing, sets `id` and `sig`, and gives the canonical
-    /// JSON text. The result keeps every rule of section 1.1 that does not depend on a node.
+    /// Signs it: fills `author` where it is missing, sets `id` and `sig`, and gives the JSON text
+    /// on one line. The result keeps every rule of section 1.1 that does not depend on a node.
     ///
     /// # Errors
     /// When it is not an event that a node would accept, or names another author.
@@ -202,11 +202,9 @@ fn finish(secret: &Secret, mut event: Members<'_>) -> Result<String, SignError> 
     event.set("id", Json::Str(id.to_string().into()));
     event.set("sig", Json::Str(hex::encode(&sig).into()));
     super::from_members(&event, &Rules::any())?;
-    bytes.clear();
-    canonical::write_object(&event, &[], &mut bytes);
-    if bytes.len() > MAX_BYTES {
+    let text = canonical::text(&event);
+    if text.len() > MAX_BYTES {
         return Err(Refusal::new(super::Code::TooLarge, super::over_size()).into());
     }
-    // Written by this crate from strings, so it is UTF-8.
-    Ok(String::from_utf8(bytes).unwrap_or_default())
+    Ok(text)
 }
