@@ -3,9 +3,11 @@
 //! Plain timing, a line for each: enough to see a factor, and nothing to install.
 
 use std::hint::black_box;
+use std::num::NonZero;
 use std::time::Instant;
-use wats::event::{self, Event, Rules, Secret, Verifier, verify_strict};
+use wats::event::{self, Draft, Event, Rules, Secret, Verifier, verify_strict};
 use wats::intake::Intake;
+use wats::log::{Options, Source, read};
 
 fn events(authors: usize, each: usize) -> Vec<String> {
     let text = "It builds with the lock file of last week and fails with this one; ".repeat(6);
@@ -55,6 +57,24 @@ fn main() {
                 .count()
         });
     }
+    let log = texts.join("\n");
+    rate("read a log, one thread, signatures skipped", n, || {
+        let source = Source::from_reader("a log", std::io::Cursor::new(log)).expect("memory");
+        let options = Options {
+            skip_signatures: true,
+            threads: NonZero::new(1),
+            ..Options::new(Rules::any())
+        };
+        read(source, &options)
+            .filter(|line| line.as_ref().is_ok_and(|line| line.outcome.is_ok()))
+            .count()
+    });
+    rate("mine, 18 bits", 1 << 18, || {
+        let draft = br#"{"net":"main","kind":"post","created_at":1}"#;
+        Draft::read(draft)
+            .and_then(|draft| draft.mine(&Secret::from_seed([1; 32]), 18))
+            .expect("an event")
+    });
     let parsed: Vec<Event> = rate("parse and check up to the id", n, || {
         texts
             .iter()

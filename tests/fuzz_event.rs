@@ -1,7 +1,7 @@
 //! Byte-level fuzzing of the event reader on any toolchain: mutations of seeds, the same each time.
 //!
 //! `WATS_FUZZ_SECONDS` says for how long (2 by default), `WATS_FUZZ_SEED` from where. What it finds is
-//! printed as bytes, and becomes a test in `events.rs`.
+//! printed as bytes, and becomes a test in `event_form.rs`.
 
 #[path = "support/event_invariants.rs"]
 mod event_invariants;

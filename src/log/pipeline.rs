@@ -15,6 +15,9 @@ const CHUNK_LINES: usize = 2048;
 /// How many bytes of lines a thread checks at a time; one line may exceed it.
 const CHUNK_BYTES: usize = 2 * 1024 * 1024;
 
+/// The most checking threads by default: each may hold some chunks in memory.
+const MOST_THREADS: usize = 16;
+
 /// How to check a log.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -52,7 +55,11 @@ pub struct Reader {
 
 /// Reads and judges a log.
 pub fn read(source: Source, options: &Options) -> Reader {
-    let processors = || thread::available_parallelism().map_or(1, NonZero::get);
+    let processors = || {
+        thread::available_parallelism()
+            .map_or(1, NonZero::get)
+            .min(MOST_THREADS)
+    };
     let threads = options.threads.map_or_else(processors, NonZero::get);
     // Bounded, so that a fast disk does not fill the memory.
     let (jobs, to_do) = bounded::<Job>(threads);
@@ -90,7 +97,12 @@ fn cut(source: Source, jobs: &Sender<Job>, order: &Sender<Receiver<Judged>>) {
             Err(cause) => {
                 let (done, result) = bounded(1);
                 // Nobody listens any more, or they hear of it.
-                let _ = done.send(Err(LogError::read(&source.name, lines.number(), &cause)));
+                let _ = done.send(Err(LogError::read(
+                    &source.name,
+                    source.packed,
+                    lines.number(),
+                    &cause,
+                )));
                 let _ = order.send(result);
                 return;
             }

@@ -13,6 +13,8 @@ pub struct Source {
     /// The path as it was given, or `standard input`.
     pub name: String,
     pub(super) bytes: Box<dyn Read + Send>,
+    /// Whether the bytes come out of a decompressor.
+    pub(super) packed: bool,
 }
 
 impl std::fmt::Debug for Source {
@@ -87,7 +89,11 @@ impl Source {
                 Box::new(zstd::stream::read::Decoder::with_buffer(bytes).map_err(failed)?)
             }
         };
-        Ok(Source { name, bytes })
+        Ok(Source {
+            name,
+            bytes,
+            packed: packing != Packing::Plain,
+        })
     }
 }
 
