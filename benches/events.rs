@@ -5,7 +5,7 @@
 use std::hint::black_box;
 use std::num::NonZero;
 use std::time::Instant;
-use wats::event::{self, Draft, Event, Rules, Secret, Verifier, verify_strict};
+use wats::event::{self, Event, Rules, Secret, Verifier, verify_strict};
 use wats::intake::Intake;
 use wats::log::{Options, Source, read};
 
@@ -68,12 +68,6 @@ fn main() {
         read(source, &options)
             .filter(|line| line.as_ref().is_ok_and(|line| line.outcome.is_ok()))
             .count()
-    });
-    rate("mine, 18 bits", 1 << 18, || {
-        let draft = br#"{"net":"main","kind":"post","created_at":1}"#;
-        Draft::read(draft)
-            .and_then(|draft| draft.mine(&Secret::from_seed([1; 32]), 18))
-            .expect("an event")
     });
     let parsed: Vec<Event> = rate("parse and check up to the id", n, || {
         texts

@@ -131,6 +131,8 @@ impl<'a> Draft<'a> {
     /// As [`Draft::sign`].
     pub fn mine(mut self, secret: &Secret, bits: u16) -> Result<String, SignError> {
         self.set_author(secret)?;
+        // Nobody wants to wait for work on an event that is refused anyhow.
+        finish(secret, self.0.clone())?;
         let nonce = find_nonce(&mut self.0, bits);
         self.0.set("nonce", Json::Int(nonce));
         finish(secret, self.0)
