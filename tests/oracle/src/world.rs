@@ -200,12 +200,7 @@ impl Held {
 
     /// What the oracle evaluates.
     pub fn state<'a>(&'a self, config: &'a Config) -> State<'a> {
-        State {
-            config,
-            events: &self.events,
-            blobs: &self.blobs,
-            now: self.now,
-        }
+        State { config, events: &self.events, blobs: &self.blobs, now: self.now }
     }
 }
 
@@ -226,28 +221,19 @@ impl World {
             profiles: (0..profiles).map(|k| key(network, k)).collect(),
             pow_bits: self.pow_bits,
         };
-        Config {
-            networks: vec![network(0, self.profiles), network(1, 1)],
-            ..Config::default()
-        }
+        Config { networks: vec![network(0, self.profiles), network(1, 1)], ..Config::default() }
     }
 
     /// What happens, tick by tick; in the first, every key announces itself and the first profile
     /// vouches for some.
     pub fn ticks(&self) -> Vec<Tick> {
-        let mut teller = Teller {
-            now: BEGIN,
-            ..Teller::default()
-        };
+        let mut teller = Teller { now: BEGIN, ..Teller::default() };
         for k in 0..KEYS {
             let id = name(Name::Announce(k));
             teller.say(Saying::default(), id, k, Body::Announce { owner: None });
         }
         for other in (0..KEYS).filter(|k| self.vouched >> k & 1 == 1) {
-            let saying = Saying {
-                serial: other,
-                ..Saying::default()
-            };
+            let saying = Saying { serial: other, ..Saying::default() };
             teller.op(&Op::Vouch(saying, 0, other, true));
         }
         let mut ticks = Vec::new();
@@ -289,16 +275,8 @@ impl Teller {
             Op::Vouch(saying, from, to, vouch) => {
                 let vouch = Some(*vouch);
                 let target = name(Name::Announce(*to));
-                let body = Body::React(React {
-                    vouch,
-                    ..react(target)
-                });
-                self.say(
-                    *saying,
-                    EventId(900 + u32::from(saying.serial)),
-                    *from,
-                    body,
-                );
+                let body = Body::React(React { vouch, ..react(target) });
+                self.say(*saying, EventId(900 + u32::from(saying.serial)), *from, body);
             }
             Op::Post(saying, n, words) => {
                 let post = words.post(*n);
@@ -311,12 +289,7 @@ impl Teller {
             }
             Op::Other(saying, n, author, reply) => {
                 let reply = reply.map(reply_of);
-                self.say(
-                    *saying,
-                    name(Name::Other(*n)),
-                    *author,
-                    Body::Other { reply },
-                );
+                self.say(*saying, name(Name::Other(*n)), *author, Body::Other { reply });
             }
             Op::Copy(of, earlier) => {
                 if let Some(event) = self.held.get_mut(&name(*of)) {
@@ -342,10 +315,7 @@ impl Teller {
         let network = u16::from(saying.elsewhere);
         self.held.entry(id).or_insert(EventFact {
             id,
-            stamp: Stamp {
-                created_at,
-                tie: tie(id),
-            },
+            stamp: Stamp { created_at, tie: tie(id) },
             received_at,
             network: NetworkId(network),
             author: key(network, author),
@@ -356,23 +326,17 @@ impl Teller {
 
     /// What changed since the last tick.
     fn tick(&mut self) -> Tick {
-        let mut tick = Tick {
-            now: self.now,
-            ..Tick::default()
-        };
+        let mut tick = Tick { now: self.now, ..Tick::default() };
         for (id, event) in &self.held {
             let before = self.held_before.get(id);
             if before != Some(event) {
-                tick.events
-                    .extend(before.map(|before| (before.clone(), -1)));
+                tick.events.extend(before.map(|before| (before.clone(), -1)));
                 tick.events.push((event.clone(), 1));
             }
         }
         let (blobs, before) = (&self.blobs, &self.blobs_before);
-        tick.blobs
-            .extend(before.difference(blobs).map(|&blob| (blob, -1)));
-        tick.blobs
-            .extend(blobs.difference(before).map(|&blob| (blob, 1)));
+        tick.blobs.extend(before.difference(blobs).map(|&blob| (blob, -1)));
+        tick.blobs.extend(blobs.difference(before).map(|&blob| (blob, 1)));
         self.held_before = self.held.clone();
         self.blobs_before = self.blobs.clone();
         tick
@@ -413,12 +377,7 @@ impl Reaction {
                 (None, false) => Evidence::None,
             },
             refs: self.refs.iter().copied().chain(own).map(name).collect(),
-            blobs: self
-                .artifact
-                .into_iter()
-                .chain(self.blob)
-                .map(blob)
-                .collect(),
+            blobs: self.artifact.into_iter().chain(self.blob).map(blob).collect(),
             ..react(name(self.target))
         }
     }

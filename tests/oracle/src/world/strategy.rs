@@ -11,14 +11,12 @@ use wats_dataflows::ids::Millis;
 /// Worlds with so many ops. They shrink by losing ops, then by simpler ones.
 pub fn world(ops: impl Into<SizeRange>) -> impl Strategy<Value = World> {
     let pow_bits = prop_oneof![3 => Just(0), 1 => Just(4)];
-    (1u8..=2, pow_bits, any::<u8>(), vec(op(), ops)).prop_map(
-        |(profiles, pow_bits, vouched, ops)| World {
-            profiles,
-            pow_bits,
-            vouched,
-            ops,
-        },
-    )
+    (1u8..=2, pow_bits, any::<u8>(), vec(op(), ops)).prop_map(|(profiles, pow_bits, vouched, ops)| World {
+        profiles,
+        pow_bits,
+        vouched,
+        ops,
+    })
 }
 
 fn op() -> impl Strategy<Value = Op> {
@@ -70,10 +68,7 @@ fn span() -> impl Strategy<Value = Millis> {
         360 * DAY,
         180 * DAY * 33 / 16,
     ];
-    let near = long
-        .iter()
-        .flat_map(|&t| [t, t - 1, t + 1])
-        .collect::<Vec<_>>();
+    let near = long.iter().flat_map(|&t| [t, t - 1, t + 1]).collect::<Vec<_>>();
     let years = vec![2 * 365 * DAY, 5 * 365 * DAY];
     let millis = prop_oneof![9 => select(short), 4 => select(near), 1 => select(years)];
     millis.prop_map(Millis)
@@ -84,22 +79,16 @@ fn saying() -> impl Strategy<Value = Saying> {
     let ahead = select(vec![0, 0, 0, 0, 1, 60_000, AHEAD.0]).prop_map(Millis);
     let work = prop_oneof![6 => 0u16..6, 1 => 6u16..24];
     let elsewhere = prop::bool::weighted(0.04);
-    (
-        seldom(0.15),
-        seldom(0.3),
-        ahead,
-        work,
-        elsewhere,
-        any::<u8>(),
-    )
-        .prop_map(|(lag, before, ahead, work, elsewhere, serial)| Saying {
+    (seldom(0.15), seldom(0.3), ahead, work, elsewhere, any::<u8>()).prop_map(
+        |(lag, before, ahead, work, elsewhere, serial)| Saying {
             lag,
             before,
             ahead,
             work,
             elsewhere,
             serial,
-        })
+        },
+    )
 }
 
 /// Post-like events reply to an ask in turn, mostly; or say anything.
@@ -117,14 +106,7 @@ fn words(n: u8) -> impl Strategy<Value = Words> {
     let author = weighted(0.2, 0..KEYS);
     let supersedes = weighted(0.4, DIGESTS..POSTS);
     let blank = prop::bool::weighted(0.15);
-    let fields = (
-        author,
-        replies,
-        vec(any_name(), cited),
-        blank,
-        vec(0..BLOBS, 0..2),
-        supersedes,
-    );
+    let fields = (author, replies, vec(any_name(), cited), blank, vec(0..BLOBS, 0..2), supersedes);
     fields.prop_map(|(author, reply, refs, blank, blobs, supersedes)| Words {
         author,
         reply,
@@ -137,10 +119,7 @@ fn words(n: u8) -> impl Strategy<Value = Words> {
 
 /// A parent and a thread, right or wrong.
 fn reply() -> impl Strategy<Value = (Name, Name)> {
-    (
-        any_name(),
-        prop_oneof![3 => (0..ASKS).prop_map(Name::Post), 1 => any_name()],
-    )
+    (any_name(), prop_oneof![3 => (0..ASKS).prop_map(Name::Post), 1 => any_name()])
 }
 
 /// Mostly posts; reacts on reacts meet at the first of these.
@@ -179,17 +158,6 @@ fn reaction() -> impl Strategy<Value = Reaction> {
     (said, shown).prop_map(|(said, shown)| {
         let (target, value, accept, used, still_valid) = said;
         let (evidence, artifact, own, refs, blob) = shown;
-        Reaction {
-            target,
-            value,
-            accept,
-            used,
-            still_valid,
-            evidence,
-            artifact,
-            own,
-            refs,
-            blob,
-        }
+        Reaction { target, value, accept, used, still_valid, evidence, artifact, own, refs, blob }
     })
 }
