@@ -20,6 +20,8 @@ fn history(world: &World) -> Vec<Views> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     /// The result is a function of the set of records: not of their order.
     #[test]
     fn order_does_not_matter(world in world(0..120)) {
