@@ -277,17 +277,10 @@ impl Teller {
                 self.say(*saying, Name::Again(saying.serial), *k, body);
             }
             Op::Vouch(saying, from, to, vouch) => {
-<<<<<<< HEAD
-                let vouch = Some(*vouch);
-                let target = name(Name::Announce(*to));
-                let body = Body::React(React { vouch, ..react(target) });
-                self.say(*saying, EventId(900 + u32::from(saying.serial)), *from, body);
-=======
                 let mut react = react(saying.id(Name::Announce(*to)));
                 react.vouch = Some(*vouch);
                 let body = Body::React(react);
                 self.say(*saying, Name::Vouch(saying.serial), *from, body);
->>>>>>> oracle
             }
             Op::Post(saying, n, words) => {
                 let author = words.author.unwrap_or(n % KEYS);
@@ -299,13 +292,8 @@ impl Teller {
                 self.say(*saying, Name::React(*n), *author, body);
             }
             Op::Other(saying, n, author, reply) => {
-<<<<<<< HEAD
-                let reply = reply.map(reply_of);
-                self.say(*saying, name(Name::Other(*n)), *author, Body::Other { reply });
-=======
                 let reply = reply.map(|reply| saying.reply(reply));
                 self.say(*saying, Name::Other(*n), *author, Body::Other { reply });
->>>>>>> oracle
             }
             Op::Copy(of, earlier) => {
                 if let Some(event) = self.held.get_mut(&event(0, *of)) {
@@ -392,26 +380,9 @@ impl Reaction {
                 (None, true) => Evidence::Text,
                 (None, false) => Evidence::None,
             },
-<<<<<<< HEAD
-            refs: self.refs.iter().copied().chain(own).map(name).collect(),
+            refs: self.refs.iter().copied().chain(own).map(|name| saying.id(name)).collect(),
             blobs: self.artifact.into_iter().chain(self.blob).map(blob).collect(),
-            ..react(name(self.target))
-=======
-            refs: self
-                .refs
-                .iter()
-                .copied()
-                .chain(own)
-                .map(|name| saying.id(name))
-                .collect(),
-            blobs: self
-                .artifact
-                .into_iter()
-                .chain(self.blob)
-                .map(blob)
-                .collect(),
             ..react(saying.id(self.target))
->>>>>>> oracle
         }
     }
 }
@@ -448,10 +419,7 @@ impl Saying {
     }
 
     fn reply(self, (parent, thread): (Name, Name)) -> Reply {
-        Reply {
-            parent: self.id(parent),
-            thread: self.id(thread),
-        }
+        Reply { parent: self.id(parent), thread: self.id(thread) }
     }
 }
 

@@ -12,14 +12,6 @@ use wats_dataflows::ids::Millis;
 /// by simpler ones.
 pub fn world(scenes: impl Into<SizeRange>) -> impl Strategy<Value = World> {
     let pow_bits = prop_oneof![3 => Just(0), 1 => Just(4)];
-<<<<<<< HEAD
-    (1u8..=2, pow_bits, any::<u8>(), vec(op(), ops)).prop_map(|(profiles, pow_bits, vouched, ops)| World {
-        profiles,
-        pow_bits,
-        vouched,
-        ops,
-    })
-=======
     let vouched = (any::<u8>(), any::<u8>()).prop_map(|(some, others)| some | others);
     let fields = (1u8..=2, pow_bits, vouched, vec(scene(), scenes));
     fields.prop_map(|(profiles, pow_bits, vouched, scenes)| World {
@@ -54,7 +46,6 @@ fn scene() -> impl Strategy<Value = Vec<Option<Op>>> {
 
 fn parts(ops: impl Iterator<Item = BoxedStrategy<Op>>) -> impl Strategy<Value = Vec<Option<Op>>> {
     ops.map(|op| weighted(0.95, op)).collect::<Vec<_>>()
->>>>>>> oracle
 }
 
 fn op() -> impl Strategy<Value = Op> {
@@ -92,16 +83,7 @@ fn accept(
     fields.prop_map(|(s, n, answer, accept, value)| {
         let accept = Some(accept);
         let plain = Reaction::plain(Name::Post(answer));
-        Op::React(
-            s,
-            n,
-            answer % ASKS,
-            Reaction {
-                value,
-                accept,
-                ..plain
-            },
-        )
+        Op::React(s, n, answer % ASKS, Reaction { value, accept, ..plain })
     })
 }
 
@@ -112,28 +94,14 @@ fn support(post: impl Strategy<Value = u8>) -> impl Strategy<Value = Op> {
     fields.prop_map(|(s, n, k, post, (value, used))| {
         let evidence = value.is_some();
         let plain = Reaction::plain(Name::Post(post));
-        Op::React(
-            s,
-            n,
-            k,
-            Reaction {
-                value,
-                used,
-                evidence,
-                ..plain
-            },
-        )
+        Op::React(s, n, k, Reaction { value, used, evidence, ..plain })
     })
 }
 
 /// A react -1 with evidence.
 fn contradicted(target: Name) -> Reaction {
     let value = Some(-1);
-    Reaction {
-        value,
-        evidence: true,
-        ..Reaction::plain(target)
-    }
+    Reaction { value, evidence: true, ..Reaction::plain(target) }
 }
 
 /// The author of a post contradicts its rival or its ask, and the post, or the react that names
@@ -145,16 +113,7 @@ fn dispute(post: u8) -> impl Strategy<Value = Op> {
         let own = named.then_some(post / KEYS);
         let value = Some(-1);
         let plain = Reaction::plain(Name::Post(target));
-        Op::React(
-            s,
-            n,
-            post % KEYS,
-            Reaction {
-                value,
-                own,
-                ..plain
-            },
-        )
+        Op::React(s, n, post % KEYS, Reaction { value, own, ..plain })
     })
 }
 
@@ -190,22 +149,9 @@ fn saying() -> impl Strategy<Value = Saying> {
     let seldom = |p| weighted(p, span()).prop_map(Option::unwrap_or_default);
     let ahead = select(vec![0, 0, 0, 0, 1, 60_000, AHEAD.0]).prop_map(Millis);
     let work = prop_oneof![6 => 0u16..6, 1 => 6u16..24];
-<<<<<<< HEAD
-    let elsewhere = prop::bool::weighted(0.04);
+    let elsewhere = prop::bool::weighted(0.06);
     (seldom(0.15), seldom(0.3), ahead, work, elsewhere, any::<u8>()).prop_map(
         |(lag, before, ahead, work, elsewhere, serial)| Saying {
-=======
-    let elsewhere = prop::bool::weighted(0.06);
-    (
-        seldom(0.15),
-        seldom(0.3),
-        ahead,
-        work,
-        elsewhere,
-        any::<u8>(),
-    )
-        .prop_map(|(lag, before, ahead, work, elsewhere, serial)| Saying {
->>>>>>> oracle
             lag,
             before,
             ahead,
@@ -223,10 +169,7 @@ fn said(n: u8, words: impl Strategy<Value = Words>) -> impl Strategy<Value = Op>
 
 /// The words of a post that opens a thread.
 fn opens() -> impl Strategy<Value = Words> {
-    words(0).prop_map(|words| Words {
-        reply: None,
-        ..words
-    })
+    words(0).prop_map(|words| Words { reply: None, ..words })
 }
 
 /// The words of a post that cites another.
@@ -252,23 +195,12 @@ fn words(n: u8) -> impl Strategy<Value = Words> {
     let author = weighted(0.1, 0..KEYS);
     let supersedes = weighted(0.4, DIGESTS..POSTS);
     let blank = prop::bool::weighted(0.15);
-<<<<<<< HEAD
-    let fields = (author, replies, vec(any_name(), cited), blank, vec(0..BLOBS, 0..2), supersedes);
-=======
     let rival = weighted(0.3, Just(Name::Post(rival(n))));
     let refs = (vec(any_name(), cited), rival).prop_map(|(mut refs, rival)| {
         refs.extend(rival);
         refs
     });
-    let fields = (
-        author,
-        replies,
-        refs,
-        blank,
-        vec(0..BLOBS, 0..2),
-        supersedes,
-    );
->>>>>>> oracle
+    let fields = (author, replies, refs, blank, vec(0..BLOBS, 0..2), supersedes);
     fields.prop_map(|(author, reply, refs, blank, blobs, supersedes)| Words {
         author,
         reply,
