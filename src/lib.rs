@@ -7,6 +7,8 @@ pub mod config;
 pub mod document;
 pub mod engine;
 pub mod event;
+pub mod explain;
 pub mod intake;
 pub mod log;
 pub mod replay;
+pub mod why;
