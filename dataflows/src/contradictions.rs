@@ -52,7 +52,7 @@ pub struct Quoted {
     pub bare: bool,
     /// Its place in "latest".
     pub stamp: Stamp,
-    /// The event.
+    /// The event, or the one that it rests on: a react without evidence has nothing to quote.
     pub event: EventId,
 }
 
@@ -338,7 +338,7 @@ impl Contradictions {
             let quoted = labelled.iter().filter(|(label, _)| *label == strongest).map(|(_, y)| Quoted {
                 bare: !y.evidence,
                 stamp: y.stamp,
-                event: y.event,
+                event: y.rests_on.unwrap_or(y.event),
             });
             let argument = quoted.min().expect("the strongest label belongs to an argument");
             found.push(Found::Verdict(Verdict { on: post, to, by: *by, outcome, argument }));

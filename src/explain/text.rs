@@ -44,7 +44,7 @@ impl Display for PostExplained {
             0 => writeln!(f, "  no contradictions")?,
             _ => writeln!(f, "  arguments against it, and against these in turn")?,
         }
-        some(f, &self.arguments, 2, |f, argument| argument.write(f, 2))?;
+        some(f, &self.arguments, 2, |f, argument| argument.write(f, 2, &self.post))?;
         match self.signals.len() {
             0 => writeln!(f, "  no signals"),
             n => writeln!(f, "  signals of {n} {}, by voice", if n == 1 { "key" } else { "keys" }),
@@ -68,7 +68,7 @@ fn some<T>(
 }
 
 impl Argument {
-    fn write(&self, f: &mut Formatter<'_>, indent: usize) -> fmt::Result {
+    fn write(&self, f: &mut Formatter<'_>, indent: usize, post: &Hex32) -> fmt::Result {
         let label = self.label.unwrap_or("-");
         let kind = if self.evidence { "evidence" } else { "argument" };
         let (event, by) = (short(&self.event), short(&self.by));
@@ -82,8 +82,13 @@ impl Argument {
         if let Some(reason) = &self.set_aside {
             write!(f, "; {reason}")?;
         }
-        writeln!(f, "{}", if self.again { "; shown where it is nearer to the post" } else { "" })?;
-        some(f, &self.arguments, indent + 1, |f, argument| argument.write(f, indent + 1))
+        let elsewhere = match (self.again, self.event == *post) {
+            (true, true) => "; the post itself",
+            (true, false) => "; followed where it is nearer to the post",
+            (false, _) => "",
+        };
+        writeln!(f, "{elsewhere}")?;
+        some(f, &self.arguments, indent + 1, |f, argument| argument.write(f, indent + 1, post))
     }
 }
 

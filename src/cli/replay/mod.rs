@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wats::engine::MAX_WORKERS;
 use wats::log::{LogError, Options, Source, read};
-use wats::replay::{Bounds, Place, Replay};
+use wats::replay::{Bounds, Place, Replay, Tally};
 use wats_dataflows::ids::Millis;
 
 /// Replay logs through the engine, and show what they amount to
@@ -91,7 +91,9 @@ pub(super) fn run(args: &Args) -> Outcome {
     let mut out = BufWriter::new(anstream::stdout());
     let mut changes = args.changes.then(|| Changes::new(&args.logs));
     let errors = replay_all(args, &options, &mut replay, &mut changes, &mut out)?;
-    let explained = show(args, &replay, &mut out)?;
+    // Where nothing could be read there is nothing to show but why.
+    let nothing = !errors.is_empty() && replay.tally == Tally::default() && replay.refused.is_empty();
+    let explained = nothing || show(args, &replay, &mut out)?;
     out.flush()?;
     errors.iter().for_each(|e| complain(e));
     Ok(if errors.is_empty() && explained { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -2,12 +2,12 @@
 //! and who is trusted.
 
 use anstyle::{AnsiColor, Style};
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use wats::document::status_name;
 use wats::explain::amount;
-use wats::replay::Replay;
+use wats::replay::{Replay, Tally};
 use wats::why::{quoted, why};
 use wats_dataflows::fixed::Fixed;
 use wats_dataflows::ids::{EventId, NetworkId};
@@ -21,6 +21,9 @@ const AUTHORS: usize = 10;
 
 /// Columns where nobody tells the width of the terminal.
 const WIDTH: u16 = 100;
+
+/// One line, under the header.
+const LINES: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 const HEAD: Style = Style::new().bold();
 const WARN: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Yellow)));
@@ -49,13 +52,16 @@ struct Person<'a> {
 impl Person<'_> {
     fn table(&self, header: &[&str]) -> Table {
         let mut table = Table::new();
-        table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+        table.load_style(LINES);
         table.set_content_arrangement(ContentArrangement::Dynamic).set_width(self.width).set_header(header);
         table
     }
 
     fn records(&self, out: &mut impl Write) -> io::Result<()> {
         let tally = &self.replay.tally;
+        if *tally == Tally::default() && self.replay.refused.is_empty() {
+            return writeln!(out, "No records");
+        }
         write!(out, "{} events", tally.events)?;
         let others = [
             (tally.copies, "copies of them"),
