@@ -100,7 +100,7 @@ impl Noted {
     /// All authors are looked at, but only then: each of those found is a line of output, and a name
     /// changes only when a smaller key joins a group of several, or its smallest leaves.
     fn add_renamed(&mut self, document: &Document) {
-        let renamed = |group: &GroupId| !is_alone(*group) && self.names.get(group).is_some();
+        let renamed = |group: &GroupId| !is_alone(*group) && self.names.contains_key(group);
         if self.names.values().all(Option::is_none) {
             return;
         }

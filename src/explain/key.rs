@@ -294,8 +294,8 @@ fn because(naming: &Naming<'_>, author: &AuthorView, trust: &trust::Explanation)
             "origins: none, no backer has any within three steps of an anchor".to_owned()
         }
         () => format!(
-            "origins: {} reach it, the nearest in {distance} step{}",
-            many(standing.origins.len(), "anchor's group", "anchors' groups"),
+            "origins: {} it, the nearest in {distance} step{}",
+            many(standing.origins.len(), "anchor's group reaches", "anchors' groups reach"),
             if distance == 1 { "" } else { "s" }
         ),
     };

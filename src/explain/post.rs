@@ -103,7 +103,7 @@ pub struct SignalsBy {
 pub struct Signal {
     /// Which.
     pub kind: &'static str,
-    /// With which evidence: `artifact` or `text`.
+    /// With which evidence: `artifact`, or of a confirm `text`.
     pub evidence: Option<&'static str>,
     /// Its value.
     pub value: Fixed,
@@ -379,7 +379,7 @@ impl<'a> Explaining<'a> {
             }
             Stance::Contradiction { artifact } => {
                 let base = pair.contradiction(policy).map_or(Fixed::ZERO, |(_, base)| base);
-                signal("contradiction", of(artifact), aged, base)
+                signal("contradiction", artifact.then_some("artifact"), aged, base)
             }
             Stance::VoteUp => signal("vote up", None, aged, policy.base_vote),
             Stance::VoteDown => signal("vote down", None, aged, policy.base_vote),
