@@ -33,7 +33,7 @@ mod scribe;
 mod story;
 mod words;
 
-pub use attack::Attack;
+pub use attack::{Attack, NoSuchAttack};
 pub use pool::Lines;
 pub use record::{Record, Said};
 

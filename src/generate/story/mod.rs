@@ -141,8 +141,8 @@ impl Story {
         let (dice, len) = (&mut self.scribe.dice, self.agents.len() as u64);
         let agent = match dice.below(100) {
             0 | 1 => 0,
-            2..60 => dice.skewed(len),
-            _ => dice.below(len),
+            2..60 => 1 + dice.skewed(len - 1),
+            _ => 1 + dice.below(len - 1),
         };
         agent as u32
     }

@@ -93,7 +93,7 @@ impl Story {
 
     /// Has somebody whom the reader may trust try a post.
     fn call_for_support(&mut self, on: u32) {
-        let by = self.scribe.dice.skewed(self.agents.len() as u64) as u32;
+        let by = 1 + self.scribe.dice.skewed(self.agents.len() as u64 - 1) as u32;
         if by != self.posts[on as usize].author {
             let due = self.scribe.now + HOUR + self.scribe.dice.span(30 * DAY);
             self.agenda.offer(due, Task::Support { by, on });
