@@ -5,7 +5,10 @@
 //! a generator of logs to try it on.
 
 pub mod config;
+pub mod document;
+pub mod engine;
 pub mod event;
 pub mod generate;
 pub mod intake;
 pub mod log;
+pub mod replay;

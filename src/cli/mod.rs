@@ -5,6 +5,7 @@
 
 mod generate;
 mod keygen;
+mod replay;
 mod sign;
 mod verify;
 
@@ -15,6 +16,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wats::config::Config;
+use wats_dataflows::ids::Millis;
 
 /// The knowledge engine of a network of AI agents: signed events in, explained statuses out.
 #[derive(Debug, Parser)]
@@ -30,6 +32,7 @@ enum Command {
     Keygen(keygen::Args),
     Sign(sign::Args),
     Verify(verify::Args),
+    Replay(replay::Args),
 }
 
 /// What a command may end with: whether all of its input was read, or an error to show.
@@ -42,6 +45,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Keygen(args) => keygen::run(&args),
         Command::Sign(args) => sign::run(&args),
         Command::Verify(args) => verify::run(&args),
+        Command::Replay(args) => replay::run(&args),
     };
     match outcome {
         Ok(code) => code,
@@ -87,4 +91,17 @@ impl FileError {
             what: what.to_string(),
         }
     }
+}
+
+/// A time on the command line: Unix milliseconds, or an RFC 3339 date.
+fn time(text: &str) -> Result<Millis, String> {
+    if let Ok(ms) = text.parse() {
+        return Ok(Millis(ms));
+    }
+    let date: jiff::Timestamp = text
+        .parse()
+        .map_err(|e| format!("neither milliseconds nor an RFC 3339 date: {e}"))?;
+    u64::try_from(date.as_millisecond())
+        .map(Millis)
+        .map_err(|_| "before 1970".to_owned())
 }

@@ -1,0 +1,197 @@
+//! A log through the engine: records in the order of the log, the clock following `received_at`.
+
+use crate::config::Config;
+use crate::document::Document;
+use crate::engine::{Engine, EngineError};
+use crate::event::Refusal;
+use crate::intake::{Change, Full, Intake};
+use crate::log::{Checked, Record};
+use wats_dataflows::ids::Millis;
+use wats_dataflows::views::View;
+
+/// How a replay is cut into ticks: a tick ends with whichever bound is met first.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Records in a tick, at most.
+    pub records: usize,
+    /// How far the clock moves within a tick, at most.
+    pub span: Millis,
+}
+
+impl Default for Bounds {
+    fn default() -> Bounds {
+        Bounds {
+            records: 1024,
+            span: Millis::DAY,
+        }
+    }
+}
+
+/// Why a replay stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// The engine stopped.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The log names more than a node can hold.
+    #[error(transparent)]
+    Full(#[from] Full),
+}
+
+/// The place of a record: which log, and which line of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The log, by its number on the command line, from 0.
+    pub log: usize,
+    /// The line, from 1.
+    pub line: u64,
+}
+
+/// A line that was refused.
+#[derive(Clone, Debug)]
+pub struct Refused {
+    /// Where it stands.
+    pub place: Place,
+    /// Why.
+    pub refusal: Refusal,
+}
+
+/// What a tick did.
+#[derive(Debug)]
+pub struct Ticked {
+    /// The time at its end.
+    pub now: Millis,
+    /// The records that it took.
+    pub records: Vec<Place>,
+    /// The views that it changed, consolidated.
+    pub changes: Vec<(View, i64)>,
+}
+
+/// A replay under way.
+pub struct Replay {
+    /// Names, and what is held.
+    pub intake: Intake,
+    /// The views so far.
+    pub document: Document,
+    /// The running dataflow.
+    pub engine: Engine,
+    /// Refused lines, in the order of the logs.
+    pub refused: Vec<Refused>,
+    bounds: Bounds,
+    /// The evaluation time, when it is given.
+    until: Option<Millis>,
+    /// The clock: the largest `received_at` so far of records that count for it.
+    clock: Option<Millis>,
+    /// The largest `received_at` of refused records, for when nothing else tells the time.
+    refused_clock: Option<Millis>,
+    pending: Vec<Change>,
+    records: Vec<Place>,
+    since: Option<Millis>,
+}
+
+impl Replay {
+    /// Starts the engine, with nothing held.
+    ///
+    /// # Errors
+    /// When the engine cannot be started or the configuration has too many networks.
+    pub fn start(
+        config: &Config,
+        until: Option<Millis>,
+        workers: usize,
+        bounds: Bounds,
+    ) -> Result<Replay, ReplayError> {
+        let intake = Intake::new(config)?;
+        let engine = Engine::start(intake.config().clone(), workers)?;
+        Ok(Replay {
+            intake,
+            document: Document::default(),
+            engine,
+            refused: Vec::new(),
+            bounds,
+            until,
+            clock: None,
+            refused_clock: None,
+            pending: Vec::new(),
+            records: Vec::new(),
+            since: None,
+        })
+    }
+
+    /// The evaluation time, as far as it is known.
+    pub fn now(&self) -> Millis {
+        self.until
+            .or(self.clock)
+            .or(self.refused_clock)
+            .unwrap_or_default()
+    }
+
+    /// Takes a judged record; gives back what a tick did when the record ended one.
+    ///
+    /// # Errors
+    /// When the engine stopped or names ran out.
+    pub fn take(&mut self, place: Place, checked: Checked) -> Result<Option<Ticked>, ReplayError> {
+        let Checked {
+            received_at,
+            dated,
+            outcome,
+            ..
+        } = checked;
+        let record = match outcome {
+            Ok(record) => record,
+            Err(refusal) => {
+                self.refused.push(Refused { place, refusal });
+                if dated {
+                    self.refused_clock = self.refused_clock.max(Some(received_at));
+                }
+                return Ok(None);
+            }
+        };
+        if self.until.is_some_and(|until| received_at > until) {
+            return Ok(None);
+        }
+        let clock = self
+            .clock
+            .map_or(received_at, |clock| clock.max(received_at));
+        let leap = self
+            .since
+            .is_some_and(|since| clock.since(since) > self.bounds.span);
+        let ticked = if leap { Some(self.tick()?) } else { None };
+        self.clock = Some(clock);
+        self.since.get_or_insert(clock);
+        self.records.push(place);
+        match record {
+            Record::Event(event) => {
+                drop(self.intake.event(&event, received_at, &mut self.pending)?)
+            }
+            Record::Blob { blob, present } => {
+                self.intake
+                    .blob(blob, present, received_at, &mut self.pending)?;
+            }
+        }
+        if ticked.is_none() && self.records.len() >= self.bounds.records {
+            return self.tick().map(Some);
+        }
+        Ok(ticked)
+    }
+
+    /// Ends the replay: what is pending, and the time up to `now`.
+    ///
+    /// # Errors
+    /// When the engine stopped.
+    pub fn end(&mut self) -> Result<Ticked, ReplayError> {
+        self.clock = Some(self.now());
+        self.tick()
+    }
+
+    fn tick(&mut self) -> Result<Ticked, ReplayError> {
+        let now = self.clock.unwrap_or_default();
+        let changes = self.engine.tick(std::mem::take(&mut self.pending), now)?;
+        self.document.apply(&changes, &self.intake);
+        self.since = None;
+        Ok(Ticked {
+            now,
+            records: std::mem::take(&mut self.records),
+            changes,
+        })
+    }
+}
