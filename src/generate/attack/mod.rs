@@ -15,6 +15,7 @@ use super::record::Line;
 use super::scribe::{Agent, Scribe};
 use crate::event::Hex32;
 use scene::Scene;
+use std::collections::VecDeque;
 use wats_dataflows::ids::Millis;
 
 /// An adversary.
@@ -34,7 +35,7 @@ pub enum Attack {
     ReplyFlood,
     /// Each post contradicts the one before.
     ContradictionChain,
-    /// Posts that contradict one another in many cycles.
+    /// Posts that all contradict one another.
     ContradictionCycle,
     /// One asker accepts now one answer, now another.
     AcceptFlip,
@@ -102,7 +103,7 @@ impl Attack {
             Attack::ContradictFlood => ("contradict-flood", 100_000, "keys", 2, "each contradicts an honest post, by evidence or by reply"),
             Attack::ReplyFlood => ("reply-flood", 100_000, "keys", 1, "each replies to an honest post"),
             Attack::ContradictionChain => ("contradiction-chain", 2_000, "arguments", 2, "each is contradicted by the next; all by trusted keys"),
-            Attack::ContradictionCycle => ("contradiction-cycle", 2_000, "arguments", 17, "each contradicts 16 others, and they it; all by trusted keys"),
+            Attack::ContradictionCycle => ("contradiction-cycle", 2_000, "arguments", 1, "every post contradicts every other; all by trusted keys"),
             Attack::AcceptFlip => ("accept-flip", 10_000, "accepts", 1, "a trusted asker accepts now one answer, now the other"),
             Attack::Anchors => ("anchors", 10_000, "keys", 4, "the reader vouches for each, and each backs one key"),
             Attack::ReactToggle => ("react-toggle", 100_000, "reacts", 1, "a confirm by a trusted key, withdrawn and repeated"),
@@ -143,6 +144,8 @@ pub(super) struct Siege {
     previous: Option<Agent>,
     /// The posts that the attack made and needs again.
     posts: Vec<Hex32>,
+    /// Which of them are still to contradict which.
+    pairs: VecDeque<(usize, usize)>,
 }
 
 impl Siege {
@@ -159,6 +162,7 @@ impl Siege {
             made: 0,
             previous: None,
             posts: Vec::new(),
+            pairs: VecDeque::new(),
         }
     }
 

@@ -32,7 +32,7 @@ impl Story {
         };
         let says = Says::announce(owner, text);
         let created = self.created(0);
-        let event = match self.scribe.dice.chance(50) {
+        let event = match self.scribe.dice.chance(100) {
             true => {
                 let bits = 2 + self.scribe.dice.below(7) as u16;
                 self.scribe.mine(&by, created, &says, bits)

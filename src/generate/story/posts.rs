@@ -219,7 +219,7 @@ impl Story {
             refs.push(source);
         }
         // A digest without a source is valid, and never knowledge.
-        if self.scribe.dice.chance(20) {
+        if self.scribe.dice.chance(80) {
             refs.clear();
         }
         refs

@@ -24,7 +24,7 @@ impl Story {
     /// Somebody reacts to a post; or does one of the rarer things.
     pub(super) fn react_somehow(&mut self) {
         let by = self.someone();
-        let on = self.to_react_to(by);
+        let on = self.subject(by);
         remember(&mut self.talk, on);
         match self.scribe.dice.below(1000) {
             _ if is_farmed(by) => self.praise(by, on),
@@ -46,7 +46,7 @@ impl Story {
     }
 
     /// A post by another, as far as there is one; of the same farm, for most of what a farm does.
-    fn to_react_to(&mut self, by: u32) -> u32 {
+    fn subject(&mut self, by: u32) -> u32 {
         if is_farmed(by) && !self.farmed.is_empty() && self.scribe.dice.chance(700) {
             return self.farmed[self.scribe.dice.index(self.farmed.len())];
         }
