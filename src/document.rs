@@ -142,35 +142,21 @@ impl Document {
     ) -> io::Result<()> {
         let mut networks: BTreeMap<NetworkId, Part<'_>> = BTreeMap::new();
         for post in self.posts.values() {
-            if let (Some(network), Some(name)) = (
-                intake.event_network(post.post),
-                intake.event_name(post.post),
-            ) {
-                networks
-                    .entry(network)
-                    .or_default()
-                    .posts
-                    .insert(name, post);
+            if let (Some(network), Some(name)) =
+                (intake.event_network(post.post), intake.event_name(post.post))
+            {
+                networks.entry(network).or_default().posts.insert(name, post);
             }
         }
         for author in self.authors.values() {
-            if let (Some(network), Some(name)) =
-                (intake.key_network(author.key), intake.key_name(author.key))
+            if let (Some(network), Some(name)) = (intake.key_network(author.key), intake.key_name(author.key))
             {
-                networks
-                    .entry(network)
-                    .or_default()
-                    .authors
-                    .insert(name, author);
+                networks.entry(network).or_default().authors.insert(name, author);
             }
         }
         for entry in &self.entries {
             if let Some(network) = intake.event_network(entry.entry) {
-                networks
-                    .entry(network)
-                    .or_default()
-                    .entries
-                    .extend(entry_json(entry, intake));
+                networks.entry(network).or_default().entries.extend(entry_json(entry, intake));
             }
         }
         write!(out, "{{")?;
@@ -195,11 +181,7 @@ struct Part<'a> {
     entries: Vec<Value>,
 }
 
-fn list<T>(
-    out: &mut impl Write,
-    items: BTreeMap<Hex32, T>,
-    json: impl Fn(T) -> Value,
-) -> io::Result<()> {
+fn list<T>(out: &mut impl Write, items: BTreeMap<Hex32, T>, json: impl Fn(T) -> Value) -> io::Result<()> {
     for (at, (name, item)) in items.into_iter().enumerate() {
         let comma = if at > 0 { "," } else { "" };
         write!(out, "{comma}\n\"{name}\":{}", json(item))?;

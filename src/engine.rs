@@ -86,9 +86,7 @@ impl Engine {
             },
             worker: timely::WorkerConfig::default(),
         };
-        let merging = differential_dataflow::Config {
-            idle_merge_effort: Some(IDLE_MERGE_EFFORT),
-        };
+        let merging = differential_dataflow::Config { idle_merge_effort: Some(IDLE_MERGE_EFFORT) };
         differential_dataflow::configure(&mut timely.worker, &merging);
         let threads = timely::execute(timely, move |worker| {
             let queue = {
@@ -100,23 +98,14 @@ impl Engine {
             }
         });
         let threads = threads.map_err(EngineError::Start)?;
-        Ok(Engine {
-            workers: senders,
-            answers,
-            open: 0,
-            _threads: threads,
-        })
+        Ok(Engine { workers: senders, answers, open: 0, _threads: threads })
     }
 
     /// Runs one tick to its end: the changes, with the time at `now`, and what they changed.
     ///
     /// # Errors
     /// When a worker has stopped.
-    pub fn tick(
-        &mut self,
-        changes: Vec<Change>,
-        now: Millis,
-    ) -> Result<Vec<(View, i64)>, EngineError> {
+    pub fn tick(&mut self, changes: Vec<Change>, now: Millis) -> Result<Vec<(View, i64)>, EngineError> {
         self.begin(changes, now)?;
         self.finish()
     }
@@ -132,9 +121,7 @@ impl Engine {
             shares[at % count].push(change);
         }
         for (worker, changes) in self.workers.iter().zip(shares) {
-            worker
-                .send(Command::Tick { changes, now })
-                .map_err(|_| EngineError::Stopped)?;
+            worker.send(Command::Tick { changes, now }).map_err(|_| EngineError::Stopped)?;
         }
         self.open += 1;
         Ok(())
@@ -179,9 +166,7 @@ impl Engine {
                 // Whoever asked may have gone.
                 let _ = answer.send(question(inside));
             });
-            worker
-                .send(Command::Ask(asked))
-                .map_err(|_| EngineError::Stopped)?;
+            worker.send(Command::Ask(asked)).map_err(|_| EngineError::Stopped)?;
             all.push(answers.recv().map_err(|_| EngineError::Stopped)?);
         }
         Ok(all)
@@ -189,19 +174,11 @@ impl Engine {
 }
 
 /// One worker's life: it ends when its queue does.
-fn work(
-    worker: &mut Worker,
-    config: Arc<Config>,
-    queue: &Receiver<Command>,
-    answer: &Sender<ViewChanges>,
-) {
+fn work(worker: &mut Worker, config: Arc<Config>, queue: &Receiver<Command>, answer: &Sender<ViewChanges>) {
     let (mut inputs, outputs) = worker.dataflow(|scope| build(scope, config.clone()));
     if worker.index() == 0 {
         for (id, network) in (0..).map(NetworkId).zip(&config.networks) {
-            network
-                .profiles
-                .iter()
-                .for_each(|k| inputs.profiles.update((id, *k), 1));
+            network.profiles.iter().for_each(|k| inputs.profiles.update((id, *k), 1));
         }
     }
     let mut clock = None;
@@ -225,13 +202,7 @@ fn work(
 }
 
 /// Feeds a tick at the inputs' current time and moves them on to the next, `tick`.
-fn feed(
-    inputs: &mut Inputs,
-    changes: Vec<Change>,
-    now: Millis,
-    clock: &mut Option<Millis>,
-    tick: Tick,
-) {
+fn feed(inputs: &mut Inputs, changes: Vec<Change>, now: Millis, clock: &mut Option<Millis>, tick: Tick) {
     for change in changes {
         match change {
             Change::Event(fact, diff) => inputs.events.update(*fact, diff),

@@ -51,21 +51,14 @@ struct Names<K> {
 
 impl<K: Clone + Eq + Hash> Names<K> {
     fn new(what: &'static str, most: usize) -> Names<K> {
-        Names {
-            what,
-            most,
-            ids: HashMap::new(),
-            names: Vec::new(),
-        }
+        Names { what, most, ids: HashMap::new(), names: Vec::new() }
     }
 
     fn intern(&mut self, name: &K) -> Result<u32, Full> {
         if let Some(&id) = self.ids.get(name) {
             return Ok(id);
         }
-        let id = u32::try_from(self.names.len())
-            .ok()
-            .filter(|_| self.names.len() < self.most);
+        let id = u32::try_from(self.names.len()).ok().filter(|_| self.names.len() < self.most);
         let id = id.ok_or(Full(self.what))?;
         self.ids.insert(name.clone(), id);
         self.names.push(name.clone());
@@ -123,10 +116,7 @@ impl Intake {
             blobs: Names::new("blobs", IDS),
             held: Vec::new(),
             presence: Vec::new(),
-            config: policy::Config {
-                networks: Vec::new(),
-                policy: config.policy.clone(),
-            },
+            config: policy::Config { networks: Vec::new(), policy: config.policy.clone() },
         };
         for network in config.networks.iter().flatten() {
             let id = intake.network(&network.id)?;
@@ -134,10 +124,7 @@ impl Intake {
             for &profile in &network.profiles {
                 profiles.push(intake.key(id, profile)?);
             }
-            intake.config.networks.push(policy::Network {
-                profiles,
-                pow_bits: network.pow_bits,
-            });
+            intake.config.networks.push(policy::Network { profiles, pow_bits: network.pow_bits });
         }
         Ok(intake)
     }
@@ -159,34 +146,19 @@ impl Intake {
     ) -> Result<Taken, Full> {
         let network = self.network(&event.net)?;
         let id = self.event_id(network, event.id)?;
-        let before = self.held[id.0 as usize]
-            .as_ref()
-            .map(|held| held.received_at);
+        let before = self.held[id.0 as usize].as_ref().map(|held| held.received_at);
         if before.is_some_and(|before| before <= received_at) {
             return Ok(Taken::Duplicate(id));
         }
         let fact = self.fact(id, network, event, received_at)?;
         if let Some(before) = before {
             // A copy of the same id has the same content: the old fact is this one, received later.
-            changes.push(Change::Event(
-                Box::new(EventFact {
-                    received_at: before,
-                    ..fact.clone()
-                }),
-                -1,
-            ));
+            changes.push(Change::Event(Box::new(EventFact { received_at: before, ..fact.clone() }), -1));
         }
         changes.push(Change::Event(Box::new(fact), 1));
-        self.held[id.0 as usize] = Some(Held {
-            received_at,
-            title: event.title.clone(),
-            quote: event.quote.clone(),
-        });
-        Ok(if before.is_some() {
-            Taken::Earlier(id)
-        } else {
-            Taken::New(id)
-        })
+        self.held[id.0 as usize] =
+            Some(Held { received_at, title: event.title.clone(), quote: event.quote.clone() });
+        Ok(if before.is_some() { Taken::Earlier(id) } else { Taken::New(id) })
     }
 
     /// Takes a record of a blob: the largest `received_at` counts, and on a tie absence does.
@@ -225,10 +197,7 @@ impl Intake {
     ) -> Result<EventFact, Full> {
         Ok(EventFact {
             id,
-            stamp: Stamp {
-                created_at: event.created_at,
-                tie: event.id.first_half(),
-            },
+            stamp: Stamp { created_at: event.created_at, tie: event.id.first_half() },
             received_at,
             network,
             author: self.key(network, event.author)?,
@@ -245,10 +214,7 @@ impl Intake {
                 refs: self.event_ids(network, &post.refs)?,
                 blank: post.blank,
                 blobs: self.blob_ids(&post.blobs)?,
-                supersedes: post
-                    .supersedes
-                    .map(|id| self.event_id(network, id))
-                    .transpose()?,
+                supersedes: post.supersedes.map(|id| self.event_id(network, id)).transpose()?,
             }),
             Content::React(react) => Body::React(facts::React {
                 target: self.event_id(network, react.target)?,
@@ -271,33 +237,22 @@ impl Intake {
                     None => None,
                 },
             },
-            Content::Other { reply } => Body::Other {
-                reply: self.reply(network, *reply)?,
-            },
+            Content::Other { reply } => Body::Other { reply: self.reply(network, *reply)? },
         })
     }
 
-    fn reply(
-        &mut self,
-        network: NetworkId,
-        reply: Option<(Hex32, Hex32)>,
-    ) -> Result<Option<Reply>, Full> {
+    fn reply(&mut self, network: NetworkId, reply: Option<(Hex32, Hex32)>) -> Result<Option<Reply>, Full> {
         let Some((parent, thread)) = reply else {
             return Ok(None);
         };
         let parent = self.event_id(network, parent)?;
-        Ok(Some(Reply {
-            parent,
-            thread: self.event_id(network, thread)?,
-        }))
+        Ok(Some(Reply { parent, thread: self.event_id(network, thread)? }))
     }
 
     fn network(&mut self, name: &str) -> Result<NetworkId, Full> {
         let id = self.networks.intern(&name.into())?;
         // The table ends at 65,536 names.
-        u16::try_from(id)
-            .map(NetworkId)
-            .map_err(|_| Full("networks"))
+        u16::try_from(id).map(NetworkId).map_err(|_| Full("networks"))
     }
 
     fn key(&mut self, network: NetworkId, key: Hex32) -> Result<KeyId, Full> {
@@ -361,9 +316,7 @@ impl Intake {
     /// The networks that are configured, or were met, with their names.
     pub fn networks(&self) -> impl Iterator<Item = (NetworkId, &str)> {
         // The table holds at most 65,536 names, so the zip ends with it.
-        (0..=u16::MAX)
-            .map(NetworkId)
-            .zip(self.networks.names.iter().map(AsRef::as_ref))
+        (0..=u16::MAX).map(NetworkId).zip(self.networks.names.iter().map(AsRef::as_ref))
     }
 
     /// The network that an event is held or named in.

@@ -20,10 +20,7 @@ pub struct Bounds {
 
 impl Default for Bounds {
     fn default() -> Bounds {
-        Bounds {
-            records: 1024,
-            span: Millis::DAY,
-        }
+        Bounds { records: 1024, span: Millis::DAY }
     }
 }
 
@@ -119,10 +116,7 @@ impl Replay {
 
     /// The evaluation time, as far as it is known.
     pub fn now(&self) -> Millis {
-        self.until
-            .or(self.clock)
-            .or(self.refused_clock)
-            .unwrap_or_default()
+        self.until.or(self.clock).or(self.refused_clock).unwrap_or_default()
     }
 
     /// Takes a judged record; gives back what a tick did when the record ended one.
@@ -130,12 +124,7 @@ impl Replay {
     /// # Errors
     /// When the engine stopped or names ran out.
     pub fn take(&mut self, place: Place, checked: Checked) -> Result<Option<Ticked>, ReplayError> {
-        let Checked {
-            received_at,
-            dated,
-            outcome,
-            ..
-        } = checked;
+        let Checked { received_at, dated, outcome, .. } = checked;
         let record = match outcome {
             Ok(record) => record,
             Err(refusal) => {
@@ -149,23 +138,16 @@ impl Replay {
         if self.until.is_some_and(|until| received_at > until) {
             return Ok(None);
         }
-        let clock = self
-            .clock
-            .map_or(received_at, |clock| clock.max(received_at));
-        let leap = self
-            .since
-            .is_some_and(|since| clock.since(since) > self.bounds.span);
+        let clock = self.clock.map_or(received_at, |clock| clock.max(received_at));
+        let leap = self.since.is_some_and(|since| clock.since(since) > self.bounds.span);
         let ticked = if leap { Some(self.tick()?) } else { None };
         self.clock = Some(clock);
         self.since.get_or_insert(clock);
         self.records.push(place);
         match record {
-            Record::Event(event) => {
-                drop(self.intake.event(&event, received_at, &mut self.pending)?)
-            }
+            Record::Event(event) => drop(self.intake.event(&event, received_at, &mut self.pending)?),
             Record::Blob { blob, present } => {
-                self.intake
-                    .blob(blob, present, received_at, &mut self.pending)?;
+                self.intake.blob(blob, present, received_at, &mut self.pending)?;
             }
         }
         if ticked.is_none() && self.records.len() >= self.bounds.records {
@@ -188,10 +170,6 @@ impl Replay {
         let changes = self.engine.tick(std::mem::take(&mut self.pending), now)?;
         self.document.apply(&changes, &self.intake);
         self.since = None;
-        Ok(Ticked {
-            now,
-            records: std::mem::take(&mut self.records),
-            changes,
-        })
+        Ok(Ticked { now, records: std::mem::take(&mut self.records), changes })
     }
 }

@@ -27,12 +27,7 @@ fn refused_lines_and_codes_match_the_vectors() {
         let listed = expected["refused"].as_array().cloned().unwrap_or_default();
         let want: Vec<(u64, String)> = listed
             .iter()
-            .map(|r| {
-                (
-                    r["line"].as_u64().expect("line"),
-                    r["code"].as_str().expect("code").to_owned(),
-                )
-            })
+            .map(|r| (r["line"].as_u64().expect("line"), r["code"].as_str().expect("code").to_owned()))
             .collect();
         let config = Config::load(&dir.join("wats.toml")).expect("a configuration");
         let source = Source::open(&dir.join("log.jsonl")).expect("a log");

@@ -24,8 +24,8 @@ pub const GONE: u64 = 160;
 
 /// `D[i] = round(ONE * 2^(-i/16))`.
 const D: [i64; STEPS as usize] = [
-    1000000000, 957603281, 917004043, 878126080, 840896415, 805245166, 771105413, 738413073,
-    707106781, 677127773, 648419777, 620928906, 594603558, 569394317, 545253866, 522136891,
+    1000000000, 957603281, 917004043, 878126080, 840896415, 805245166, 771105413, 738413073, 707106781,
+    677127773, 648419777, 620928906, 594603558, 569394317, 545253866, 522136891,
 ];
 
 /// The decay after so many sixteenths of a half-life.
@@ -91,12 +91,8 @@ impl AgedPair {
     /// A confirm, with its base.
     pub fn confirm(&self, policy: &Policy) -> Option<(Aged, Fixed)> {
         match self.stance {
-            Some((Stance::Confirm { artifact: true }, aged)) => {
-                Some((aged, policy.base_confirm_artifact))
-            }
-            Some((Stance::Confirm { artifact: false }, aged)) => {
-                Some((aged, policy.base_confirm_text))
-            }
+            Some((Stance::Confirm { artifact: true }, aged)) => Some((aged, policy.base_confirm_artifact)),
+            Some((Stance::Confirm { artifact: false }, aged)) => Some((aged, policy.base_confirm_text)),
             _ => None,
         }
     }
@@ -116,8 +112,7 @@ impl AgedPair {
 
     /// A vote of this stance.
     pub fn vote(&self, which: Stance) -> Option<Aged> {
-        self.stance
-            .and_then(|(stance, aged)| (stance == which).then_some(aged))
+        self.stance.and_then(|(stance, aged)| (stance == which).then_some(aged))
     }
 
     /// The signals that support: accept, confirm and use.
@@ -134,20 +129,13 @@ impl AgedPair {
         let accept = self.accept.map(|a| a.value(policy.base_accept));
         let confirm = self.confirm(policy).map(|(a, base)| a.value(base));
         let used = self.used.map(|a| a.value(policy.base_use));
-        [accept, confirm, used]
-            .into_iter()
-            .flatten()
-            .max()
-            .unwrap_or_default()
+        [accept, confirm, used].into_iter().flatten().max().unwrap_or_default()
     }
 
     /// The largest decay among accept and use (section 3, *Seeds*).
     pub fn relied(&self) -> Fixed {
         let signals = [self.accept, self.used].into_iter().flatten();
-        signals
-            .map(|a| decay(u64::from(a.steps)))
-            .max()
-            .unwrap_or_default()
+        signals.map(|a| decay(u64::from(a.steps))).max().unwrap_or_default()
     }
 }
 
@@ -195,10 +183,7 @@ impl<A: Ages + Default> Calendar<A> {
 
     /// A time, at most `to`, by which about `count` things are due: a slice of the way to `to`.
     pub fn slice(&self, to: Millis, count: usize) -> Millis {
-        self.due
-            .iter()
-            .nth(count)
-            .map_or(to, |(due, _)| (*due).min(to))
+        self.due.iter().nth(count).map_or(to, |(due, _)| (*due).min(to))
     }
 
     fn touch(&mut self, key: A::Key) {
@@ -288,9 +273,8 @@ impl AgingPair {
     fn all(&self, policy: &Policy) -> impl Iterator<Item = (Millis, Millis)> + use<> {
         let signals = self.signals;
         let half_life = policy.half_life;
-        let stance = signals
-            .and_then(|s| s.stance)
-            .map(|(stance, clock)| (clock, half_life_of(stance, policy)));
+        let stance =
+            signals.and_then(|s| s.stance).map(|(stance, clock)| (clock, half_life_of(stance, policy)));
         let used = signals.and_then(|s| s.used).map(|clock| (clock, half_life));
         let cite = signals.and_then(|s| s.cite).map(|clock| (clock, half_life));
         let accept = self.accept.map(|(_, clock)| (clock, half_life));
@@ -306,11 +290,7 @@ fn half_life_of(stance: Stance, policy: &Policy) -> Millis {
 }
 
 fn aged(clock: Millis, half_life: Millis, now: Millis, policy: &Policy) -> Aged {
-    Aged {
-        clock,
-        steps: steps(clock, now, half_life) as u8,
-        recent: now.since(clock) < policy.recent,
-    }
+    Aged { clock, steps: steps(clock, now, half_life) as u8, recent: now.since(clock) < policy.recent }
 }
 
 impl Ages for AgingPair {
@@ -337,16 +317,11 @@ impl Ages for AgingPair {
         let policy = &config.policy;
         let slow = |clock| aged(clock, policy.half_life, now, policy);
         Some(AgedPair {
-            pair: self
+            pair: self.signals.map(|s| s.pair).or(self.accept.map(|(pair, _)| pair))?,
+            stance: self
                 .signals
-                .map(|s| s.pair)
-                .or(self.accept.map(|(pair, _)| pair))?,
-            stance: self.signals.and_then(|s| s.stance).map(|(stance, clock)| {
-                (
-                    stance,
-                    aged(clock, half_life_of(stance, policy), now, policy),
-                )
-            }),
+                .and_then(|s| s.stance)
+                .map(|(stance, clock)| (stance, aged(clock, half_life_of(stance, policy), now, policy))),
             accept: self.accept.map(|(_, clock)| slow(clock)),
             used: self.signals.and_then(|s| s.used).map(slow),
             cite: self.signals.and_then(|s| s.cite).map(slow),
@@ -391,10 +366,7 @@ impl Ages for AgingKey {
     fn apply(&mut self, (network, key, received_at): Seen, diff: i64) {
         if diff > 0 {
             self.key = Some((network, key));
-            self.first_seen = Some(
-                self.first_seen
-                    .map_or(received_at, |seen| seen.min(received_at)),
-            );
+            self.first_seen = Some(self.first_seen.map_or(received_at, |seen| seen.min(received_at)));
         }
     }
 
@@ -479,10 +451,7 @@ mod tests {
         let (clock, half_life) = (Millis(1_000), Millis(1_001));
         let mut now = Millis(500);
         while let Some(next) = next_step(clock, now, half_life) {
-            assert_eq!(
-                steps(clock, Millis(next.0 - 1), half_life),
-                steps(clock, now, half_life)
-            );
+            assert_eq!(steps(clock, Millis(next.0 - 1), half_life), steps(clock, now, half_life));
             assert!(steps(clock, next, half_life) > steps(clock, now, half_life));
             now = next;
         }

@@ -160,11 +160,7 @@ impl Contradictions {
         let needed = i128::from(author.map_or(Fixed::ZERO, Standing::weight).0);
         let factor = i128::from(self.config.policy.critic_factor);
         let mut joint = Tally::default();
-        for (key, standing) in target
-            .critics
-            .keys()
-            .filter_map(|k| Some((*k, self.heard(*k)?)))
-        {
+        for (key, standing) in target.critics.keys().filter_map(|k| Some((*k, self.heard(*k)?))) {
             joint.add(key, standing, standing.trust);
         }
         let together = factor * i128::from(joint.sum().0) >= needed;
@@ -182,11 +178,7 @@ impl Contradictions {
 
     /// The counting assertions on an event, by its own critics and by those of what it rests on.
     fn attacks(&self, event: EventId) -> BTreeSet<Assertion> {
-        let mut attacks = self
-            .targets
-            .get(&event)
-            .map(|t| self.counting(t))
-            .unwrap_or_default();
+        let mut attacks = self.targets.get(&event).map(|t| self.counting(t)).unwrap_or_default();
         if let Some(target) = self.rests_on.get(&event).and_then(|t| self.targets.get(t)) {
             attacks.extend(self.counting(target));
         }
@@ -213,9 +205,7 @@ impl Contradictions {
     fn reattack(&mut self, events: FxHashSet<EventId>, posts: &mut FxHashSet<EventId>) {
         let counted = events.into_iter().map(|event| (event, self.attacks(event)));
         let differs = |(event, attacks): &(EventId, BTreeSet<Assertion>)| {
-            self.targets
-                .get(event)
-                .map_or(!attacks.is_empty(), |t| t.attacks != *attacks)
+            self.targets.get(event).map_or(!attacks.is_empty(), |t| t.attacks != *attacks)
         };
         let changed: Vec<(EventId, BTreeSet<Assertion>)> = counted.filter(differs).collect();
         let events: FxHashSet<EventId> = changed.iter().map(|(event, _)| *event).collect();
@@ -231,15 +221,8 @@ impl Contradictions {
         let mut seen = events.clone();
         let mut last: Vec<EventId> = events.iter().copied().collect();
         for _ in 0..=DEPTH {
-            posts.extend(
-                last.iter()
-                    .filter(|e| self.targets.get(e).is_some_and(|t| t.post)),
-            );
-            let next = last
-                .iter()
-                .filter_map(|e| self.against.get(e))
-                .flatten()
-                .copied();
+            posts.extend(last.iter().filter(|e| self.targets.get(e).is_some_and(|t| t.post)));
+            let next = last.iter().filter_map(|e| self.against.get(e)).flatten().copied();
             last = next.filter(|e| seen.insert(*e)).collect();
         }
     }
@@ -255,19 +238,10 @@ impl Contradictions {
             (Some(a), Some(b)) => a.partial_to(b),
             _ => false,
         };
-        let network = self
-            .targets
-            .get(&post)
-            .and_then(|t| t.author)
-            .and_then(|a| self.keys.get(&a));
-        let profiles = self
-            .config
-            .profiles(network.map_or(NetworkId(0), |s| s.network));
+        let network = self.targets.get(&post).and_then(|t| t.author).and_then(|a| self.keys.get(&a));
+        let profiles = self.config.profiles(network.map_or(NetworkId(0), |s| s.network));
         let mut framework = Framework::reach(post, DEPTH, |x| {
-            self.targets
-                .get(&x)
-                .map(|t| t.attacks.iter().copied().collect())
-                .unwrap_or_default()
+            self.targets.get(&x).map(|t| t.attacks.iter().copied().collect()).unwrap_or_default()
         });
         framework.drop_own_causes(author, partial, |a| profiles.contains(&a));
         framework.label();
@@ -276,11 +250,7 @@ impl Contradictions {
 
     /// What the framework of a post finds about its contradictions.
     fn find(&self, post: EventId) -> Vec<Found> {
-        let Some(target) = self
-            .targets
-            .get(&post)
-            .filter(|t| t.post && !t.attacks.is_empty())
-        else {
+        let Some(target) = self.targets.get(&post).filter(|t| t.post && !t.attacks.is_empty()) else {
             return Vec::new();
         };
         let framework = self.framework(post);
@@ -290,12 +260,9 @@ impl Contradictions {
         let mut found: Vec<Found> = Vec::new();
         let mut rebuttals: BTreeSet<EventId> = BTreeSet::new();
         for (by, arguments) in &target.critics {
-            let remaining = arguments
-                .iter()
-                .filter(|y| target.attacks.contains(&(*by, y.event)));
-            let labelled: Vec<(Label, &Argument)> = remaining
-                .map(|y| (framework.label_of(y.event), y))
-                .collect();
+            let remaining = arguments.iter().filter(|y| target.attacks.contains(&(*by, y.event)));
+            let labelled: Vec<(Label, &Argument)> =
+                remaining.map(|y| (framework.label_of(y.event), y)).collect();
             let Some(strongest) = labelled.iter().map(|(label, _)| *label).min() else {
                 continue;
             };
@@ -307,29 +274,16 @@ impl Contradictions {
             let outcome = match strongest {
                 Label::In => Outcome::Stands,
                 Label::Undec => Outcome::Undecided,
-                Label::Out => Outcome::Rebutted {
-                    evidence: defeaters.iter().any(|z| self.evident(*z)),
-                },
+                Label::Out => Outcome::Rebutted { evidence: defeaters.iter().any(|z| self.evident(*z)) },
             };
             rebuttals.extend(defeaters);
-            let quoted = labelled
-                .iter()
-                .filter(|(label, _)| *label == strongest)
-                .map(|(_, y)| Quoted {
-                    bare: !y.evidence,
-                    stamp: y.stamp,
-                    event: y.event,
-                });
-            let argument = quoted
-                .min()
-                .expect("the strongest label belongs to an argument");
-            found.push(Found::Verdict(Verdict {
-                on: post,
-                to,
-                by: *by,
-                outcome,
-                argument,
-            }));
+            let quoted = labelled.iter().filter(|(label, _)| *label == strongest).map(|(_, y)| Quoted {
+                bare: !y.evidence,
+                stamp: y.stamp,
+                event: y.event,
+            });
+            let argument = quoted.min().expect("the strongest label belongs to an argument");
+            found.push(Found::Verdict(Verdict { on: post, to, by: *by, outcome, argument }));
         }
         if !rebuttals.is_empty() {
             found.push(Found::Rebuttals(post, rebuttals.len() as u32));
@@ -338,9 +292,7 @@ impl Contradictions {
     }
 
     fn evident(&self, argument: EventId) -> bool {
-        self.authors
-            .get(&argument)
-            .is_some_and(|(_, evidence, _)| *evidence)
+        self.authors.get(&argument).is_some_and(|(_, evidence, _)| *evidence)
     }
 
     fn told_contradiction(&mut self, told: Contradiction, here: bool) {
@@ -351,8 +303,7 @@ impl Contradictions {
         target.post = told.on_post;
         for argument in &told.arguments {
             if here {
-                self.authors
-                    .insert(argument.event, (by, argument.evidence, argument.stamp));
+                self.authors.insert(argument.event, (by, argument.evidence, argument.stamp));
             }
             if let Some(rest) = argument.rests_on {
                 self.dirty_targets.insert(argument.event);
@@ -416,22 +367,14 @@ impl Machine for Contradictions {
         let mut recount = std::mem::take(&mut self.dirty_targets);
         self.posts_around(&recount, &mut posts);
         let concerned = |keys: &FxHashSet<KeyId>| -> FxHashSet<EventId> {
-            keys.iter()
-                .filter_map(|k| self.concerns.get(k))
-                .flatten()
-                .copied()
-                .collect()
+            keys.iter().filter_map(|k| self.concerns.get(k)).flatten().copied().collect()
         };
         recount.extend(concerned(&self.reweighed));
         self.posts_around(&concerned(&self.replaced), &mut posts);
         self.reweighed.clear();
         self.replaced.clear();
-        let resting: Vec<EventId> = recount
-            .iter()
-            .filter_map(|e| self.resting.get(e))
-            .flatten()
-            .copied()
-            .collect();
+        let resting: Vec<EventId> =
+            recount.iter().filter_map(|e| self.resting.get(e)).flatten().copied().collect();
         recount.extend(resting);
         self.reattack(recount, &mut posts);
         for post in posts {

@@ -5,9 +5,7 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Neg, Sub, SubAssign};
 
 /// A quantity in fixed point: trust, weight, value, score. Only scores and reputations go below zero.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Fixed(pub i64);
 
 /// One, in fixed point.
@@ -96,14 +94,7 @@ mod tests {
 
     #[test]
     fn rounding_keeps_five_bits_half_up() {
-        for (x, r) in [
-            (0, 0),
-            (31, 31),
-            (32, 32),
-            (33, 34),
-            (63, 64),
-            (1_000_000_000, 1_006_632_960),
-        ] {
+        for (x, r) in [(0, 0), (31, 31), (32, 32), (33, 34), (63, 64), (1_000_000_000, 1_006_632_960)] {
             assert_eq!(Fixed(x).rounded(), Fixed(r), "r({x})");
         }
     }

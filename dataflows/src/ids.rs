@@ -40,9 +40,7 @@ id! {
 }
 
 /// A point in time or a span, in Unix milliseconds.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Millis(pub u64);
 
 impl Millis {
@@ -71,9 +69,7 @@ impl Millis {
 ///
 /// `tie` holds the first half of the event id. Two ids that share it would be a 128-bit near
 /// collision of BLAKE3; they would still be two events, of which either may count as the later.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Stamp {
     /// The author's claim, `created_at`.
     pub created_at: Millis,

@@ -9,9 +9,7 @@
 //! result depends neither on the order within it nor on how updates were cut into ticks.
 
 use crate::ids::Millis;
-use differential_dataflow::{
-    AsCollection, Data, ExchangeData, VecCollection, consolidation::consolidate,
-};
+use differential_dataflow::{AsCollection, Data, ExchangeData, VecCollection, consolidation::consolidate};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -56,9 +54,7 @@ impl<C: Data> Pending<C> {
         cap: &InputCapability<Tick>,
         time: Tick,
     ) -> &mut (Capability<Tick>, Vec<(C, i64)>, Option<Millis>) {
-        self.ticks
-            .entry(time)
-            .or_insert_with(|| (cap.delayed(&time, 0), Vec::new(), None))
+        self.ticks.entry(time).or_insert_with(|| (cap.delayed(&time, 0), Vec::new(), None))
     }
 
     fn stash<'a>(
@@ -97,8 +93,7 @@ fn step<M: Machine>(
 ) -> Vec<(M::View, i64)> {
     let mut machine = machine.borrow_mut();
     consolidate(&mut changes);
-    let (retractions, additions): (Vec<_>, Vec<_>) =
-        changes.into_iter().partition(|(_, diff)| *diff < 0);
+    let (retractions, additions): (Vec<_>, Vec<_>) = changes.into_iter().partition(|(_, diff)| *diff < 0);
     for (change, diff) in retractions.into_iter().chain(additions) {
         machine.apply(change, diff);
     }
@@ -122,9 +117,7 @@ pub fn run<'scope, M: Machine>(
     changes
         .inner
         .unary_frontier(pact, name, |_, _| {
-            let mut pending = Pending {
-                ticks: BTreeMap::new(),
-            };
+            let mut pending = Pending { ticks: BTreeMap::new() };
             move |(input, frontier), output| {
                 input.for_each_stamp(|cap, data| pending.stash(cap, data));
                 while let Some(entry) = pending.ticks.first_entry()
@@ -153,9 +146,7 @@ pub fn run_timed<'scope, M: Machine>(
     changes
         .inner
         .binary_frontier(clock.inner, pact, Pipeline, name, |_, _| {
-            let mut pending = Pending {
-                ticks: BTreeMap::new(),
-            };
+            let mut pending = Pending { ticks: BTreeMap::new() };
             move |(input, frontier), (clock, clock_frontier), output| {
                 input.for_each_stamp(|cap, data| pending.stash(cap, data));
                 clock.for_each_stamp(|cap, data| pending.stash_clock(cap, data));

@@ -91,19 +91,15 @@ pub fn knowledge<'s>(sources: Sources<'s>, policy: &Policy) -> Knowledge<'s> {
         .map(move |j| (j.view.post, Confirmed::new(&j, &policy)))
         .filter(|(_, c)| c.as_answer || c.accepted || c.relied_on);
 
-    let qualifying = sources
-        .digests
-        .join_map(confirmed.clone(), |id, digest, c| (*id, (*c, *digest)));
-    let qualifying = qualifying
-        .filter(|(_, (c, digest))| c.relied_on || (c.accepted && digest.answers.is_some()));
+    let qualifying = sources.digests.join_map(confirmed.clone(), |id, digest, c| (*id, (*c, *digest)));
+    let qualifying =
+        qualifying.filter(|(_, (c, digest))| c.relied_on || (c.accepted && digest.answers.is_some()));
     let superseded = superseded(qualifying.clone());
     let digests = qualifying.antijoin(superseded.clone());
 
     let answers = sources.answers.antijoin(superseded);
     let answers = answers.join_map(confirmed, |id, thread, c| (*thread, (*c, *id)));
-    let answers = answers
-        .filter(|(_, (c, _))| c.as_answer)
-        .semijoin(sources.asks);
+    let answers = answers.filter(|(_, (c, _))| c.as_answer).semijoin(sources.asks);
     let canonical = answers.reduce_named("canonical", |_, answers, output| {
         let best = answers
             .iter()
@@ -112,44 +108,29 @@ pub fn knowledge<'s>(sources: Sources<'s>, policy: &Policy) -> Knowledge<'s> {
         output.extend(best.map(|best| (best, 1)));
     });
 
-    let thread_of = digests
-        .clone()
-        .join_map(sources.threads.clone(), |id, q, root| (*root, (*id, *q)));
+    let thread_of = digests.clone().join_map(sources.threads.clone(), |id, q, root| (*root, (*id, *q)));
     let roots_of = sources.threads.concat(sources.roots.map(|id| (id, id)));
     let relied_on = digests.clone().filter(|(_, (c, _))| c.relied_on);
     let cited = relied_on.join_map(sources.refs, |id, q, cited| (*cited, (*id, *q)));
     let cited = cited.join_map(roots_of, |_, digest, root| (*root, *digest));
     let roots = thread_of.concat(cited).distinct_total_core::<i64>();
 
-    let uncontested = roots
-        .clone()
-        .antijoin(canonical.clone().map(|(thread, _)| thread));
-    let contested = roots.join_map(canonical.clone(), |root, digest, answer| {
-        (*root, *digest, *answer)
-    });
-    let contested =
-        contested.filter(|(_, (_, (digest, _)), (answer, _))| digest.voices >= answer.voices);
+    let uncontested = roots.clone().antijoin(canonical.clone().map(|(thread, _)| thread));
+    let contested = roots.join_map(canonical.clone(), |root, digest, answer| (*root, *digest, *answer));
+    let contested = contested.filter(|(_, (_, (digest, _)), (answer, _))| digest.voices >= answer.voices);
     let covering = uncontested.concat(contested.map(|(root, digest, _)| (root, digest)));
 
-    let covered = covering
-        .clone()
-        .map(|(root, _)| root)
-        .distinct_total_core::<i64>();
+    let covered = covering.clone().map(|(root, _)| root).distinct_total_core::<i64>();
     let threads = canonical.clone().antijoin(covered);
     let threads = threads.map(|(thread, (_, answer))| EntryView {
         entry: answer,
         digest: false,
         threads: vec![thread],
     });
-    let covers = covering
-        .clone()
-        .reduce_named("shown digest", |_, digests, output| {
-            let best = digests
-                .iter()
-                .map(|((id, (c, _)), _)| (c.score, c.stamp, *id))
-                .max();
-            output.extend(best.map(|(_, _, id)| (id, 1)));
-        });
+    let covers = covering.clone().reduce_named("shown digest", |_, digests, output| {
+        let best = digests.iter().map(|((id, (c, _)), _)| (c.score, c.stamp, *id)).max();
+        output.extend(best.map(|(_, _, id)| (id, 1)));
+    });
     Knowledge {
         entries: digest_entries(digests, covering.semijoin(sources.held)).concat(threads),
         canonical: canonical.map(|(thread, (_, answer))| CanonicalView { thread, answer }),
@@ -167,10 +148,7 @@ fn superseded<'s>(qualifying: Changes<'s, (EventId, Qualified)>) -> Changes<'s, 
         let replaces = digest.author == *author || (by.score >= c.score && by.voices >= c.voices);
         (*id, replaces)
     });
-    pairs
-        .filter(|(_, replaces)| *replaces)
-        .map(|(id, _)| id)
-        .distinct_total_core::<i64>()
+    pairs.filter(|(_, replaces)| *replaces).map(|(id, _)| id).distinct_total_core::<i64>()
 }
 
 /// Entry digests with the held roots they cover.
@@ -180,15 +158,9 @@ fn digest_entries<'s>(
 ) -> Changes<'s, EntryView> {
     let alone = digests.map(|(id, _)| (id, None));
     let covers = covering.map(|(root, (id, _))| (id, Some(root)));
-    let entries = alone
-        .concat(covers)
-        .reduce_named("roots covered", |_, roots, output| {
-            let threads: Vec<EventId> = roots.iter().filter_map(|(root, _)| **root).collect();
-            output.push((threads, 1));
-        });
-    entries.map(|(entry, threads)| EntryView {
-        entry,
-        digest: true,
-        threads,
-    })
+    let entries = alone.concat(covers).reduce_named("roots covered", |_, roots, output| {
+        let threads: Vec<EventId> = roots.iter().filter_map(|(root, _)| **root).collect();
+        output.push((threads, 1));
+    });
+    entries.map(|(entry, threads)| EntryView { entry, digest: true, threads })
 }

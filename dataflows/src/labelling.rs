@@ -63,12 +63,7 @@ impl Framework {
 
     fn place(&mut self, event: EventId, depth: usize) -> usize {
         let place = self.nodes.len();
-        self.nodes.push(Node {
-            event,
-            depth,
-            label: Label::Undec,
-            assertions: Vec::new(),
-        });
+        self.nodes.push(Node { event, depth, label: Label::Undec, assertions: Vec::new() });
         self.places.insert(event, place);
         place
     }
@@ -107,12 +102,7 @@ impl Framework {
         let mut attacked: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
         let mut open: Vec<usize> = vec![0; self.nodes.len()];
         for (x, node) in self.nodes.iter().enumerate() {
-            let mut attackers: Vec<usize> = node
-                .assertions
-                .iter()
-                .filter(|a| a.2)
-                .map(|a| a.1)
-                .collect();
+            let mut attackers: Vec<usize> = node.assertions.iter().filter(|a| a.2).map(|a| a.1).collect();
             attackers.sort_unstable();
             attackers.dedup();
             open[x] = attackers.len();
@@ -138,9 +128,7 @@ impl Framework {
 
     /// The label of an event in the framework.
     pub fn label_of(&self, event: EventId) -> Label {
-        self.places
-            .get(&event)
-            .map_or(Label::Undec, |place| self.nodes[*place].label)
+        self.places.get(&event).map_or(Label::Undec, |place| self.nodes[*place].label)
     }
 
     /// The events that attack one, by remaining assertions.

@@ -14,10 +14,7 @@ pub struct Latest<K, V> {
 
 impl<K, V> Default for Latest<K, V> {
     fn default() -> Self {
-        Latest {
-            latest: FxHashMap::default(),
-            touched: FxHashMap::default(),
-        }
+        Latest { latest: FxHashMap::default(), touched: FxHashMap::default() }
     }
 }
 
@@ -31,9 +28,7 @@ impl<K: ExchangeData + Hash, V: ExchangeData> Machine for Latest<K, V> {
         }
         let before = self.latest.get(&key).cloned();
         if before.as_ref().is_none_or(|before| *before < told) {
-            self.touched
-                .entry(key.clone())
-                .or_insert(before.map(|(_, value)| value));
+            self.touched.entry(key.clone()).or_insert(before.map(|(_, value)| value));
             self.latest.insert(key, told);
         }
     }
@@ -63,9 +58,7 @@ impl Machine for LatestAccept {
 
     fn apply(&mut self, accept: Self::Change, diff: i64) {
         let accepts = self.accepts.entry(accept.thread).or_default();
-        self.touched
-            .entry(accept.thread)
-            .or_insert_with(|| accepts.last().copied());
+        self.touched.entry(accept.thread).or_insert_with(|| accepts.last().copied());
         if diff > 0 {
             accepts.insert((accept.latest, accept));
         } else {

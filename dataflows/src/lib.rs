@@ -136,22 +136,12 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
     );
 
     // 2. Signals, and their decay.
-    let said = run(
-        "signals",
-        told,
-        |(on, _)| route(on.0),
-        shared(Signals::new(config.clone())),
-    );
+    let said = run("signals", told, |(on, _)| route(on.0), shared(Signals::new(config.clone())));
     let accepts = said.clone().flat_map(|said| match said {
         Said::Accept(accept) => Some(accept),
         _ => None,
     });
-    let accepts = run(
-        "latest accept",
-        accepts,
-        |a| route(a.thread.0),
-        shared(LatestAccept::default()),
-    );
+    let accepts = run("latest accept", accepts, |a| route(a.thread.0), shared(LatestAccept::default()));
     let signals = said.clone().flat_map(|said| match said {
         Said::Signals(signals) => Some(PairChange::Signals(signals)),
         _ => None,
@@ -159,52 +149,24 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
     let signals = signals.concat(accepts.map(|a| PairChange::Accept(a.pair, a.clock)));
     let pair_calendar = shared(Calendar::<AgingPair>::new(config.clone()));
     let route_pair = |change: &PairChange| route(change.pair().on.0);
-    let aged = run_timed(
-        "aging signals",
-        signals,
-        clock.clone(),
-        route_pair,
-        pair_calendar.clone(),
-    );
+    let aged = run_timed("aging signals", signals, clock.clone(), route_pair, pair_calendar.clone());
 
     // 3. Trust.
     let seen = events.clone().map(|e| (e.network, e.author, e.received_at));
     let ages = shared(Calendar::<AgingKey>::new(config.clone()));
-    let ages = run_timed(
-        "aging keys",
-        seen,
-        clock.clone(),
-        |(_, key, _)| route(key.0),
-        ages,
-    );
+    let ages = run_timed("aging keys", seen, clock.clone(), |(_, key, _)| route(key.0), ages);
     let owners = relations::owners(events.clone());
-    let owners = run(
-        "latest owner",
-        owners,
-        |(k, _)| route(k.1.0),
-        shared(Latest::default()),
-    );
+    let owners = run("latest owner", owners, |(k, _)| route(k.1.0), shared(Latest::default()));
     let vouches = relations::vouches(reacts.clone(), held.clone());
-    let vouches = run(
-        "latest vouch",
-        vouches,
-        |(k, _)| route(k.2.0),
-        shared(Latest::default()),
-    );
-    let told = profiles
-        .map(|(network, key)| (network, trust::Told::Profile(key)))
-        .concatenate([
-            ages.map(|(network, key, age)| (network, trust::Told::Age(key, age))),
-            relations::work(events.clone(), config.clone()),
-            owners.flat_map(|((network, key), owner)| {
-                owner.map(|o| (network, trust::Told::Owner(key, o)))
-            }),
-            vouches.flat_map(|((network, a, b), yes)| {
-                yes.then_some((network, trust::Told::Vouch(a, b)))
-            }),
-            trust::backing(aged.clone(), config.clone()),
-            trust::relied_on(aged.clone(), config.clone()),
-        ]);
+    let vouches = run("latest vouch", vouches, |(k, _)| route(k.2.0), shared(Latest::default()));
+    let told = profiles.map(|(network, key)| (network, trust::Told::Profile(key))).concatenate([
+        ages.map(|(network, key, age)| (network, trust::Told::Age(key, age))),
+        relations::work(events.clone(), config.clone()),
+        owners.flat_map(|((network, key), owner)| owner.map(|o| (network, trust::Told::Owner(key, o)))),
+        vouches.flat_map(|((network, a, b), yes)| yes.then_some((network, trust::Told::Vouch(a, b)))),
+        trust::backing(aged.clone(), config.clone()),
+        trust::relied_on(aged.clone(), config.clone()),
+    ]);
     let trust = shared(Trust::new(config.clone()));
     let standing = run("trust", told, by_network, trust.clone());
     let standings = standing.clone().arrange_by_key_named("standing");
@@ -214,85 +176,47 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
         Said::Contradiction(c) => Some((c.pair.network, contradictions::Told::Contradiction(c))),
         _ => None,
     });
-    let critics = standing
-        .clone()
-        .map(|(k, s)| (s.network, contradictions::Told::Standing(k, s)));
+    let critics = standing.clone().map(|(k, s)| (s.network, contradictions::Told::Standing(k, s)));
     let arguments = contradictions.concat(critics);
     let first_run = shared(Contradictions::new(config.clone(), false));
-    let first_run = run(
-        "contradictions by weight",
-        arguments.clone(),
-        by_network,
-        first_run,
-    );
+    let first_run = run("contradictions by weight", arguments.clone(), by_network, first_run);
 
     // 5. Reputation.
-    let pairs = aged
-        .map(|p| (p.pair.by, p))
-        .arrange_by_key_named("signals by key");
+    let pairs = aged.map(|p| (p.pair.by, p)).arrange_by_key_named("signals by key");
     let authored = relations::authored(posts.clone()).arrange_by_key_named("posts by author");
-    let authored = authored.join_core(standings.clone(), |k, post, s| {
-        Some((post.0, (post.1, *k, s.clone())))
-    });
+    let authored =
+        authored.join_core(standings.clone(), |k, post, s| Some((post.0, (post.1, *k, s.clone()))));
     let of_posts = pairs
         .clone()
         .join_core(standings, move |_, p, s| {
             (s.weight() >= w_min).then(|| (p.pair.on, OfPost::Pair(*p, s.clone())))
         })
-        .concat(
-            authored
-                .clone()
-                .map(|(on, (_, k, s))| (on, OfPost::Author(k, s))),
-        )
+        .concat(authored.clone().map(|(on, (_, k, s))| (on, OfPost::Author(k, s))))
         .concat(first_run.flat_map(|found| match found {
             Found::Verdict(v) => Some((v.on, OfPost::Verdict(v))),
             Found::Rebuttals(..) => None,
         }));
-    let merits = run(
-        "merits",
-        of_posts,
-        |(on, _)| route(on.0),
-        shared(Merits::new(config.clone())),
-    );
+    let merits = run("merits", of_posts, |(on, _)| route(on.0), shared(Merits::new(config.clone())));
     let of_keys = merits
         .map(|(k, merit)| (k, OfKey::Merit(merit)))
         .concat(standing.map(|(k, s)| (k, OfKey::Standing(s))));
     let reputation = shared(Reputation::new(config.clone()));
-    let esteem = run(
-        "reputation",
-        of_keys,
-        |(k, _)| route(k.0),
-        reputation.clone(),
-    );
+    let esteem = run("reputation", of_keys, |(k, _)| route(k.0), reputation.clone());
 
     // 4 again, the second run: a critic also needs a voice.
     let voices = esteem.clone().filter(move |e| e.has_weight(w_min));
     let voices = voices.map(|e| (e.standing.network, contradictions::Told::Voice(e.key)));
     let second_run = shared(Contradictions::new(config.clone(), true));
-    let found = run(
-        "contradictions by voice",
-        arguments.concat(voices.clone()),
-        by_network,
-        second_run.clone(),
-    );
+    let found =
+        run("contradictions by voice", arguments.concat(voices.clone()), by_network, second_run.clone());
 
     // 6. Status.
-    let esteems = esteem
-        .clone()
-        .map(|e| (e.key, e))
-        .arrange_by_key_named("esteem");
+    let esteems = esteem.clone().map(|e| (e.key, e)).arrange_by_key_named("esteem");
     let young = shared(Calendar::<AgingPost>::new(config.clone()));
-    let young = run_timed(
-        "aging posts",
-        relations::written(posts.clone()),
-        clock,
-        |(on, _)| route(on.0),
-        young,
-    );
+    let young =
+        run_timed("aging posts", relations::written(posts.clone()), clock, |(on, _)| route(on.0), young);
     let told = pairs
-        .join_core(esteems, |_, p, e| {
-            (e.voice.0 > 0).then(|| (p.pair.on, status::Told::Pair(*p, e.clone())))
-        })
+        .join_core(esteems, |_, p, e| (e.voice.0 > 0).then(|| (p.pair.on, status::Told::Pair(*p, e.clone()))))
         .concat(authored.map(|(on, (stamp, k, s))| (on, status::Told::Held(stamp, k, s))))
         .concat(found.map(|found| (found.post(), status::Told::Found(found))))
         .concat(young.map(|on| (on, status::Told::Young)));
@@ -300,10 +224,7 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
     let judged = run("status", told, |(on, _)| route(on.0), statuses.clone());
 
     // 7. Knowledge.
-    let asks = posts
-        .clone()
-        .filter(|(_, post)| post.kind == facts::PostKind::Ask)
-        .map(|(e, _)| e.id);
+    let asks = posts.clone().filter(|(_, post)| post.kind == facts::PostKind::Ask).map(|(e, _)| e.id);
     let sources = knowledge::Sources {
         digests: relations::digests(posts.clone()),
         refs: relations::digest_refs(posts.clone()),
@@ -311,10 +232,7 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
         asks,
         held: events.map(|e| e.id),
         threads,
-        roots: posts
-            .clone()
-            .filter(|(_, post)| post.reply.is_none())
-            .map(|(e, _)| e.id),
+        roots: posts.clone().filter(|(_, post)| post.reply.is_none()).map(|(e, _)| e.id),
         judged: judged.clone(),
     };
     let knowledge = knowledge::knowledge(sources, &config.policy);
@@ -329,18 +247,11 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
         _ => None,
     });
     let own = attaching.clone().filter(|(_, (_, _, own))| *own);
-    let weighty = attaching
-        .filter(|(_, (_, _, own))| !*own)
-        .semijoin(with_weight);
-    let by_react = own
-        .concat(weighty)
-        .map(|(_, (react, on, _))| (react, on))
-        .distinct_total_core::<i64>();
+    let weighty = attaching.filter(|(_, (_, _, own))| !*own).semijoin(with_weight);
+    let by_react = own.concat(weighty).map(|(_, (react, on, _))| (react, on)).distinct_total_core::<i64>();
     let by_react = by_react.join_map(relations::react_blobs(reacts), |_, on, blob| (*on, *blob));
     let profiles_of = config.clone();
-    let own_posts = posts
-        .clone()
-        .filter(move |(e, _)| profiles_of.profiles(e.network).contains(&e.author));
+    let own_posts = posts.clone().filter(move |(e, _)| profiles_of.profiles(e.network).contains(&e.author));
     let sources = survival::Sources {
         held: blobs,
         holders: relations::attached(posts).concat(by_react),
@@ -348,12 +259,7 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
         entries: knowledge.entries.clone(),
         judged: judged.clone(),
     };
-    let blobs = run(
-        "blobs",
-        survival::holders(sources),
-        |(blob, _)| route(blob.0),
-        shared(Blobs::default()),
-    );
+    let blobs = run("blobs", survival::holders(sources), |(blob, _)| route(blob.0), shared(Blobs::default()));
 
     // Views.
     let probe = ProbeHandle::new();
@@ -370,19 +276,6 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
         ])
         .inspect_batch(move |_, changes| sink.borrow_mut().extend_from_slice(changes))
         .probe_with(&probe);
-    let inside = Inside {
-        trust,
-        contradictions: second_run,
-        reputation,
-        statuses,
-        signals: pair_calendar,
-    };
-    (
-        inputs,
-        Outputs {
-            probe,
-            changes,
-            inside,
-        },
-    )
+    let inside = Inside { trust, contradictions: second_run, reputation, statuses, signals: pair_calendar };
+    (inputs, Outputs { probe, changes, inside })
 }

@@ -70,9 +70,7 @@ impl Rounds {
 
     /// `distance(k)`: the first round with origins.
     pub fn distance(&self) -> usize {
-        (0..=ROUNDS)
-            .find(|i| !self.origins(*i).is_empty())
-            .unwrap_or(usize::MAX)
+        (0..=ROUNDS).find(|i| !self.origins(*i).is_empty()).unwrap_or(usize::MAX)
     }
 }
 
@@ -123,22 +121,14 @@ impl Voices {
         if key.speaks {
             self.origins.add(key.group, by);
         } else {
-            key.origins
-                .iter()
-                .for_each(|o| drop(self.origins.add(*o, by)));
+            key.origins.iter().for_each(|o| drop(self.origins.add(*o, by)));
         }
-        key.sponsors
-            .iter()
-            .for_each(|s| drop(self.sponsors.add(*s, by)));
+        key.sponsors.iter().for_each(|s| drop(self.sponsors.add(*s, by)));
     }
 
     /// `voices(K)`: the smallest of the four counts.
     pub fn count(&self) -> u32 {
-        self.counts()
-            .map(SmallMap::len)
-            .into_iter()
-            .min()
-            .unwrap_or(0) as u32
+        self.counts().map(SmallMap::len).into_iter().min().unwrap_or(0) as u32
     }
 
     /// `independent(K, B)`: the same without group(B) and class(B) in any of the four.

@@ -16,16 +16,12 @@ pub struct Config {
 impl Config {
     /// The own profiles of a network.
     pub fn profiles(&self, network: NetworkId) -> &[KeyId] {
-        self.networks
-            .get(usize::from(network.0))
-            .map_or(&[], |n| &n.profiles)
+        self.networks.get(usize::from(network.0)).map_or(&[], |n| &n.profiles)
     }
 
     /// The work that a network requires of each event, in leading zero bits.
     pub fn pow_bits(&self, network: NetworkId) -> u32 {
-        self.networks
-            .get(usize::from(network.0))
-            .map_or(0, |n| n.pow_bits)
+        self.networks.get(usize::from(network.0)).map_or(0, |n| n.pow_bits)
     }
 }
 

@@ -51,14 +51,7 @@ pub fn held<'s>(events: Changes<'s, EventFact>) -> HeldById<'s> {
             Body::Announce { .. } => (Kind::Announce, None),
             Body::Other { reply } => (Kind::Other, *reply),
         };
-        (
-            e.id,
-            Held {
-                author: e.author,
-                kind,
-                thread: reply.map(|r| r.thread),
-            },
-        )
+        (e.id, Held { author: e.author, kind, thread: reply.map(|r| r.thread) })
     });
     held.arrange_by_key_named("held events")
 }
@@ -116,22 +109,12 @@ pub fn told<'s>(
             Body::React(_) => false,
             _ => return None,
         };
-        let target = Target {
-            network: e.network,
-            author: e.author,
-            post,
-            created_at: e.stamp.created_at,
-        };
+        let target = Target { network: e.network, author: e.author, post, created_at: e.stamp.created_at };
         Some((e.id, Told::Target(target)))
     });
-    let by_thread = threads
-        .map(|(id, thread)| (thread, id))
-        .arrange_by_key_named("posts by thread");
+    let by_thread = threads.map(|(id, thread)| (thread, id)).arrange_by_key_named("posts by thread");
     let asked = by_thread.join_core(held.clone(), |thread, id, held| {
-        let asked = Asked {
-            thread: *thread,
-            asker: held.author,
-        };
+        let asked = Asked { thread: *thread, asker: held.author };
         (held.kind == Kind::Ask).then_some((*id, Told::Asked(asked)))
     });
     let said = reacts.clone().map(|(e, react)| {
@@ -151,21 +134,11 @@ pub fn told<'s>(
     });
     let artifacts = artifacts(reacts.clone(), blobs);
     let citing = posts.flat_map(|(e, post)| {
-        let mut cited: Vec<EventId> = post
-            .refs
-            .iter()
-            .copied()
-            .chain(post.reply.map(|r| r.parent))
-            .collect();
+        let mut cited: Vec<EventId> = post.refs.iter().copied().chain(post.reply.map(|r| r.parent)).collect();
         cited.sort_unstable();
         cited.dedup();
-        let citing = Citing {
-            received_at: e.received_at,
-            stamp: e.stamp,
-            by: e.author,
-            id: e.id,
-            blank: post.blank,
-        };
+        let citing =
+            Citing { received_at: e.received_at, stamp: e.stamp, by: e.author, id: e.id, blank: post.blank };
         cited.into_iter().map(move |on| (on, Told::Citing(citing)))
     });
     targets.concatenate([asked, said, artifacts, citing, named(reacts, held)])
@@ -185,24 +158,17 @@ fn artifacts<'s>(
 }
 
 /// The first own event that a contradicting react names in its `refs`.
-fn named<'s>(
-    reacts: Changes<'s, (EventFact, React)>,
-    held: HeldById<'s>,
-) -> Changes<'s, (EventId, Told)> {
-    let refs = reacts
-        .filter(|(_, react)| react.value == Some(-1))
-        .flat_map(|(e, react)| {
-            let (on, by, id) = (react.target, e.author, e.id);
-            let refs = react.refs.into_vec().into_iter().enumerate();
-            refs.map(move |(at, cited)| (cited, (on, by, id, at as u16)))
-        });
-    let own = refs
-        .arrange_by_key_named("refs of contradicting reacts")
-        .join_core(held, |cited, at, held| {
-            let (on, by, id, place) = *at;
-            let post = matches!(held.kind, Kind::Ask | Kind::Post);
-            (post && held.author == by && *cited != on).then_some(((on, by, id), (place, *cited)))
-        });
+fn named<'s>(reacts: Changes<'s, (EventFact, React)>, held: HeldById<'s>) -> Changes<'s, (EventId, Told)> {
+    let refs = reacts.filter(|(_, react)| react.value == Some(-1)).flat_map(|(e, react)| {
+        let (on, by, id) = (react.target, e.author, e.id);
+        let refs = react.refs.into_vec().into_iter().enumerate();
+        refs.map(move |(at, cited)| (cited, (on, by, id, at as u16)))
+    });
+    let own = refs.arrange_by_key_named("refs of contradicting reacts").join_core(held, |cited, at, held| {
+        let (on, by, id, place) = *at;
+        let post = matches!(held.kind, Kind::Ask | Kind::Post);
+        (post && held.author == by && *cited != on).then_some(((on, by, id), (place, *cited)))
+    });
     let first = own.reduce_named("first own event named", |_, named, output| {
         output.extend(named.first().map(|(first, _)| (**first, 1)));
     });
@@ -215,17 +181,13 @@ pub fn vouches<'s>(
     held: HeldById<'s>,
 ) -> Changes<'s, ((NetworkId, KeyId, KeyId), (Stamp, bool))> {
     let labels = reacts.flat_map(|(e, react)| {
-        react
-            .vouch
-            .map(|vouch| (react.target, (e.network, e.author, e.stamp, vouch)))
+        react.vouch.map(|vouch| (react.target, (e.network, e.author, e.stamp, vouch)))
     });
-    labels
-        .arrange_by_key_named("vouches by announce")
-        .join_core(held, |_, label, held| {
-            let (network, by, stamp, vouch) = *label;
-            let counts = held.kind == Kind::Announce && held.author != by;
-            counts.then_some(((network, by, held.author), (stamp, vouch)))
-        })
+    labels.arrange_by_key_named("vouches by announce").join_core(held, |_, label, held| {
+        let (network, by, stamp, vouch) = *label;
+        let counts = held.kind == Kind::Announce && held.author != by;
+        counts.then_some(((network, by, held.author), (stamp, vouch)))
+    })
 }
 
 /// Owners as declared, each with its place in "latest".
@@ -244,18 +206,14 @@ pub fn work<'s>(
     config: Arc<Config>,
 ) -> Changes<'s, (NetworkId, trust::Told)> {
     events.explode(move |e| {
-        let extra = u32::from(e.work)
-            .saturating_sub(config.pow_bits(e.network))
-            .min(62);
+        let extra = u32::from(e.work).saturating_sub(config.pow_bits(e.network)).min(62);
         let amount = ((1i64 << extra) - 1).min(config.policy.work_cap);
         (amount > 0).then_some(((e.network, trust::Told::Work(e.author)), amount))
     })
 }
 
 /// A post-like event by its author: (author, (event, stamp)).
-pub fn authored<'s>(
-    posts: Changes<'s, (EventFact, Post)>,
-) -> Changes<'s, (KeyId, (EventId, Stamp))> {
+pub fn authored<'s>(posts: Changes<'s, (EventFact, Post)>) -> Changes<'s, (KeyId, (EventId, Stamp))> {
     posts.map(|(e, _)| (e.author, (e.id, e.stamp)))
 }
 
@@ -266,34 +224,20 @@ pub fn written<'s>(posts: Changes<'s, (EventFact, Post)>) -> Changes<'s, (EventI
 
 /// Digests with refs.
 pub fn digests<'s>(posts: Changes<'s, (EventFact, Post)>) -> Changes<'s, (EventId, Digest)> {
-    posts
-        .filter(|(_, post)| is_sourced_digest(post))
-        .map(|(e, post)| {
-            let answers = post
-                .reply
-                .filter(|r| r.parent == r.thread)
-                .map(|r| r.parent);
-            (
-                e.id,
-                Digest {
-                    author: e.author,
-                    answers,
-                    supersedes: post.supersedes,
-                },
-            )
-        })
+    posts.filter(|(_, post)| is_sourced_digest(post)).map(|(e, post)| {
+        let answers = post.reply.filter(|r| r.parent == r.thread).map(|r| r.parent);
+        (e.id, Digest { author: e.author, answers, supersedes: post.supersedes })
+    })
 }
 
 /// What digests cite.
 pub fn digest_refs<'s>(posts: Changes<'s, (EventFact, Post)>) -> Changes<'s, (EventId, EventId)> {
-    posts
-        .filter(|(_, post)| is_sourced_digest(post))
-        .flat_map(|(e, post)| {
-            let mut refs = post.refs.into_vec();
-            refs.sort_unstable();
-            refs.dedup();
-            refs.into_iter().map(move |cited| (e.id, cited))
-        })
+    posts.filter(|(_, post)| is_sourced_digest(post)).flat_map(|(e, post)| {
+        let mut refs = post.refs.into_vec();
+        refs.sort_unstable();
+        refs.dedup();
+        refs.into_iter().map(move |cited| (e.id, cited))
+    })
 }
 
 /// Answers to the root that they claim; digests only with refs.
@@ -301,11 +245,7 @@ pub fn answers<'s>(posts: Changes<'s, (EventFact, Post)>) -> Changes<'s, (EventI
     let may = |post: &Post| post.kind == PostKind::Post || is_sourced_digest(post);
     posts
         .filter(move |(_, post)| may(post))
-        .flat_map(|(e, post)| {
-            post.reply
-                .filter(|r| r.parent == r.thread)
-                .map(|r| (e.id, r.parent))
-        })
+        .flat_map(|(e, post)| post.reply.filter(|r| r.parent == r.thread).map(|r| (e.id, r.parent)))
 }
 
 fn is_sourced_digest(post: &Post) -> bool {
@@ -314,21 +254,10 @@ fn is_sourced_digest(post: &Post) -> bool {
 
 /// Blobs that posts attach: (post, blob).
 pub fn attached<'s>(posts: Changes<'s, (EventFact, Post)>) -> Changes<'s, (EventId, BlobId)> {
-    posts.flat_map(|(e, post)| {
-        post.blobs
-            .into_vec()
-            .into_iter()
-            .map(move |blob| (e.id, blob))
-    })
+    posts.flat_map(|(e, post)| post.blobs.into_vec().into_iter().map(move |blob| (e.id, blob)))
 }
 
 /// Blobs that reacts attach: (react, blob).
 pub fn react_blobs<'s>(reacts: Changes<'s, (EventFact, React)>) -> Changes<'s, (EventId, BlobId)> {
-    reacts.flat_map(|(e, react)| {
-        react
-            .blobs
-            .into_vec()
-            .into_iter()
-            .map(move |blob| (e.id, blob))
-    })
+    reacts.flat_map(|(e, react)| react.blobs.into_vec().into_iter().map(move |blob| (e.id, blob)))
 }

@@ -88,10 +88,8 @@ impl Post {
         let policy = &config.policy;
         let value = match side {
             Side::For => {
-                let (_, author) = self
-                    .author
-                    .as_ref()
-                    .filter(|(_, author)| !gift.standing.partial_to(author))?;
+                let (_, author) =
+                    self.author.as_ref().filter(|(_, author)| !gift.standing.partial_to(author))?;
                 debug_assert_eq!(author.network, gift.standing.network);
                 let cite = gift.pair.cite.map(|a| a.value(policy.base_cite));
                 let positive = cite.is_some() || gift.pair.supports().next().is_some();
@@ -122,10 +120,7 @@ impl Post {
                 .max()
                 .unwrap_or_default();
         }
-        let others = self
-            .gifts
-            .iter()
-            .filter(|(by, _)| !left_out.contains_key(by));
+        let others = self.gifts.iter().filter(|(by, _)| !left_out.contains_key(by));
         let values = others.filter_map(|(by, _)| self.value(*by, side, config));
         let of_part = values.filter(|(_, standing)| parts(standing).contains(&part));
         of_part.map(|(value, _)| value).max().unwrap_or_default()
@@ -197,11 +192,7 @@ pub struct Merits {
 impl Merits {
     /// With no posts.
     pub fn new(config: Arc<Config>) -> Merits {
-        Merits {
-            config,
-            posts: FxHashMap::default(),
-            touched: FxHashMap::default(),
-        }
+        Merits { config, posts: FxHashMap::default(), touched: FxHashMap::default() }
     }
 
     fn credit(&self, post: &Post, by: KeyId) -> Credit {
@@ -212,8 +203,7 @@ impl Merits {
         let refuted = sides[1].and_then(|(value, ..)| {
             let (_, author) = post.author.as_ref()?;
             let gift = post.gifts.get(&by)?.as_ref()?;
-            let counts =
-                author.weight() >= self.config.policy.w_min && !author.partial_to(&gift.standing);
+            let counts = author.weight() >= self.config.policy.w_min && !author.partial_to(&gift.standing);
             counts.then_some((by, value))
         });
         Credit { sides, refuted }
@@ -232,14 +222,7 @@ impl Merits {
     }
 
     fn touch_all(&mut self, on: EventId) {
-        let keys: Vec<KeyId> = self
-            .posts
-            .entry(on)
-            .or_default()
-            .gifts
-            .iter()
-            .map(|(k, _)| *k)
-            .collect();
+        let keys: Vec<KeyId> = self.posts.entry(on).or_default().gifts.iter().map(|(k, _)| *k).collect();
         keys.into_iter().for_each(|by| self.touch(on, by));
         self.touched.entry(on).or_default().all = true;
     }
@@ -265,9 +248,7 @@ impl Merits {
                     }
                 }
                 for (value, _, parts) in after.get(by).and_then(|c| c.sides[at]).iter() {
-                    parts
-                        .iter()
-                        .for_each(|p| index.entry((*side, *p)).or_default().push((*by, *value)));
+                    parts.iter().for_each(|p| index.entry((*side, *p)).or_default().push((*by, *value)));
                 }
             }
         }
@@ -291,8 +272,7 @@ impl Machine for Merits {
                 self.touch(on, by);
                 let post = self.posts.entry(on).or_default();
                 if here {
-                    post.gifts
-                        .insert(by, Some(Box::new(Gift { pair, standing })));
+                    post.gifts.insert(by, Some(Box::new(Gift { pair, standing })));
                 } else {
                     post.gifts.remove(&by);
                 }
@@ -312,11 +292,8 @@ impl Machine for Merits {
     fn settle(&mut self, out: &mut Vec<((KeyId, Merit), i64)>) {
         for (on, before) in std::mem::take(&mut self.touched) {
             let post = &self.posts[&on];
-            let after: FxHashMap<KeyId, Credit> = before
-                .keys
-                .keys()
-                .map(|by| (*by, self.credit(post, *by)))
-                .collect();
+            let after: FxHashMap<KeyId, Credit> =
+                before.keys.keys().map(|by| (*by, self.credit(post, *by))).collect();
             let Some(author) = before.author.or(post.author.as_ref().map(|a| a.0)) else {
                 continue;
             };
@@ -327,10 +304,7 @@ impl Machine for Merits {
             for (side, part) in parts {
                 let others = post.largest_but(side, part, &before.keys, &self.config);
                 let largest = |credits: &FxHashMap<KeyId, Credit>| {
-                    credits
-                        .values()
-                        .filter_map(|c| c.value(side, part))
-                        .fold(others, Fixed::max)
+                    credits.values().filter_map(|c| c.value(side, part)).fold(others, Fixed::max)
                 };
                 let change = largest(&after) - largest(&before.keys);
                 out.push(((author, Merit::Value(side, part)), change.0));
@@ -349,18 +323,10 @@ impl Machine for Merits {
 }
 
 /// Puts out what a key's credit means besides the values of its parts.
-fn members(
-    author: KeyId,
-    by: KeyId,
-    credit: &Credit,
-    diff: i64,
-    out: &mut Vec<((KeyId, Merit), i64)>,
-) {
+fn members(author: KeyId, by: KeyId, credit: &Credit, diff: i64, out: &mut Vec<((KeyId, Merit), i64)>) {
     for (side, given) in SIDES.iter().zip(&credit.sides) {
         for (_, weight, parts) in given {
-            parts
-                .iter()
-                .for_each(|p| out.push(((author, Merit::Member(*side, *p, by, *weight)), diff)));
+            parts.iter().for_each(|p| out.push(((author, Merit::Member(*side, *p, by, *weight)), diff)));
         }
     }
     if let Some((key, value)) = credit.refuted {
@@ -431,12 +397,7 @@ struct Cell {
 impl Cell {
     /// `top(c) * sat(x) / ONE`.
     fn worth(&self) -> i64 {
-        let top = self
-            .members
-            .iter()
-            .map(|((_, weight), _)| *weight)
-            .max()
-            .unwrap_or_default();
+        let top = self.members.iter().map(|((_, weight), _)| *weight).max().unwrap_or_default();
         top.times(Fixed(self.values).saturated()).0
     }
 }
@@ -464,9 +425,7 @@ fn slot(side: Side, part: Part) -> usize {
 impl Author {
     fn cell(&mut self, side: Side, part: Part) -> &mut Cell {
         let cell = self.cells.entry((side, part));
-        self.touched
-            .entry((side, part))
-            .or_insert_with(|| cell.worth());
+        self.touched.entry((side, part)).or_insert_with(|| cell.worth());
         cell
     }
 
@@ -488,18 +447,8 @@ impl Author {
         let lost = Fixed(self.worth[2].min(self.worth[3]));
         let own = config.profiles(standing.network).contains(&key);
         let reputation = i128::from(weight.0) + i128::from(earned.0) - i128::from(lost.0);
-        let voice = if own {
-            weight
-        } else {
-            weight.min(Fixed(narrow(reputation))).max(Fixed::ZERO)
-        };
-        Some(Esteem {
-            key,
-            standing,
-            earned,
-            lost,
-            voice: voice.rounded(),
-        })
+        let voice = if own { weight } else { weight.min(Fixed(narrow(reputation))).max(Fixed::ZERO) };
+        Some(Esteem { key, standing, earned, lost, voice: voice.rounded() })
     }
 }
 
@@ -513,11 +462,7 @@ pub struct Reputation {
 impl Reputation {
     /// With no authors.
     pub fn new(config: Arc<Config>) -> Reputation {
-        Reputation {
-            config,
-            authors: FxHashMap::default(),
-            touched: Vec::new(),
-        }
+        Reputation { config, authors: FxHashMap::default(), touched: Vec::new() }
     }
 }
 

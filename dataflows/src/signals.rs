@@ -234,17 +234,11 @@ struct More {
 
 impl Words {
     fn has_artifact(&self, react: &ReactOn) -> bool {
-        react.evidence
-            && self
-                .more
-                .as_ref()
-                .is_some_and(|m| m.artifacts.contains(&react.id))
+        react.evidence && self.more.as_ref().is_some_and(|m| m.artifacts.contains(&react.id))
     }
 
     fn own_event(&self, react: &ReactOn) -> Option<EventId> {
-        self.more
-            .as_ref()
-            .and_then(|m| m.names.get(&react.id).copied())
+        self.more.as_ref().and_then(|m| m.names.get(&react.id).copied())
     }
 
     fn considered(&self, policy: &Policy) -> &[ReactOn] {
@@ -307,12 +301,7 @@ impl Signals {
         let own = self.config.profiles(target.network).contains(&by);
         let reading = Reading {
             policy: &self.config.policy,
-            pair: Pair {
-                on,
-                by,
-                to: target.author,
-                network: target.network,
-            },
+            pair: Pair { on, by, to: target.author, network: target.network },
             target,
             asked: about.asked,
             words,
@@ -339,9 +328,7 @@ impl Machine for Signals {
             }
             Told::React(react) => {
                 let words = self.words_of(on, react.by);
-                let at = words
-                    .reacts
-                    .binary_search_by_key(&(react.stamp, react.id), |r| (r.stamp, r.id));
+                let at = words.reacts.binary_search_by_key(&(react.stamp, react.id), |r| (r.stamp, r.id));
                 match (at, here) {
                     (Err(at), true) => words.reacts.insert(at, react),
                     (Ok(at), true) => words.reacts[at] = react,
@@ -379,10 +366,7 @@ impl Machine for Signals {
     fn settle(&mut self, out: &mut Vec<(Said, i64)>) {
         for ((on, by), before) in std::mem::take(&mut self.touched) {
             if let Some(words) = self.words.get_mut(&(on, by)) {
-                let old = words
-                    .reacts
-                    .len()
-                    .saturating_sub(self.config.policy.max_reacts);
+                let old = words.reacts.len().saturating_sub(self.config.policy.max_reacts);
                 words.reacts.drain(..old);
             }
             out.extend(before.into_iter().map(|said| (said, -1)));
@@ -418,23 +402,12 @@ impl Reading<'_> {
             }
             return said;
         }
-        let valued: Vec<ReactOn> = self
-            .reacts
-            .iter()
-            .filter(|r| r.value.is_some())
-            .copied()
-            .collect();
+        let valued: Vec<ReactOn> = self.reacts.iter().filter(|r| r.value.is_some()).copied().collect();
         let run = suffix(&valued, |r| r.value == valued.last().and_then(|l| l.value));
         let (stance, arguments) = self.stance(run);
-        let argued = matches!(
-            stance,
-            Some((Stance::Confirm { .. } | Stance::Contradiction { .. }, _))
-        );
+        let argued = matches!(stance, Some((Stance::Confirm { .. } | Stance::Contradiction { .. }, _)));
         if self.target.post {
-            let against = matches!(
-                stance,
-                Some((Stance::Contradiction { .. } | Stance::VoteDown, _))
-            );
+            let against = matches!(stance, Some((Stance::Contradiction { .. } | Stance::VoteDown, _)));
             let signals = PairSignals {
                 pair: self.pair,
                 stance,
@@ -466,13 +439,9 @@ impl Reading<'_> {
         let evident = || run.iter().filter(|r| r.evidence).map(ReactOn::te);
         match last.value {
             Some(1) => match evident().min() {
-                Some(origin) => (
-                    Some((
-                        Stance::Confirm { artifact },
-                        self.renewed(origin, evident()),
-                    )),
-                    Vec::new(),
-                ),
+                Some(origin) => {
+                    (Some((Stance::Confirm { artifact }, self.renewed(origin, evident()))), Vec::new())
+                }
                 None => (Some((Stance::VoteUp, last.te())), Vec::new()),
             },
             Some(-1) => {
@@ -481,13 +450,7 @@ impl Reading<'_> {
                 if arguments.is_empty() {
                     (Some((Stance::VoteDown, last.te())), arguments)
                 } else {
-                    (
-                        Some((
-                            Stance::Contradiction { artifact },
-                            self.renewed(origin, evident()),
-                        )),
-                        arguments,
-                    )
+                    (Some((Stance::Contradiction { artifact }, self.renewed(origin, evident()))), arguments)
                 }
             }
             _ => (None, Vec::new()),
@@ -497,50 +460,26 @@ impl Reading<'_> {
     /// The arguments of a contradiction with this run: of the few that may argue at all, by arrival
     /// and reacts first, those that argue for this run.
     fn arguments(&self, run: &[ReactOn]) -> Vec<Argument> {
-        let lead = |first: &ReactOn| {
-            Millis(
-                first
-                    .stamp
-                    .created_at
-                    .0
-                    .saturating_sub(self.policy.reply_lead.0),
-            )
-        };
+        let lead =
+            |first: &ReactOn| Millis(first.stamp.created_at.0.saturating_sub(self.policy.reply_lead.0));
         let against = || self.reacts.iter().filter(|r| r.value == Some(-1));
         let (Some(run_first), Some(first)) = (run.first(), against().next()) else {
             return Vec::new();
         };
-        let mut reacts: Vec<&ReactOn> = against()
-            .filter(|r| r.evidence || self.words.own_event(r).is_some())
-            .collect();
+        let mut reacts: Vec<&ReactOn> =
+            against().filter(|r| r.evidence || self.words.own_event(r).is_some()).collect();
         reacts.sort_by_key(|r| (r.received_at, r.stamp.tie, r.id));
         let reacts = reacts.into_iter().map(|r| {
-            let rests_on = if r.evidence {
-                None
-            } else {
-                self.words.own_event(r)
-            };
-            let argument = Argument {
-                event: r.id,
-                stamp: r.stamp,
-                evidence: r.evidence,
-                rests_on,
-            };
+            let rests_on = if r.evidence { None } else { self.words.own_event(r) };
+            let argument = Argument { event: r.id, stamp: r.stamp, evidence: r.evidence, rests_on };
             (argument, r.stamp >= run_first.stamp)
         });
         let replies = self.replies(lead(first)).map(|c| {
-            let argument = Argument {
-                event: c.id,
-                stamp: c.stamp,
-                evidence: false,
-                rests_on: None,
-            };
+            let argument = Argument { event: c.id, stamp: c.stamp, evidence: false, rests_on: None };
             (argument, c.stamp.created_at >= lead(run_first))
         });
         let may_argue = reacts.chain(replies).take(self.policy.max_arguments);
-        may_argue
-            .filter_map(|(argument, of_this_run)| of_this_run.then_some(argument))
-            .collect()
+        may_argue.filter_map(|(argument, of_this_run)| of_this_run.then_some(argument)).collect()
     }
 
     /// Non-blank replies created at `from` or later, by arrival.
@@ -548,12 +487,7 @@ impl Reading<'_> {
         // Sorted by arrival and then by stamp, of which only the id orders here: ties are rare.
         let mut replies: Vec<&Citing> = Vec::new();
         let mut last_arrival = None;
-        for c in self
-            .words
-            .citing
-            .iter()
-            .filter(|c| !c.blank && c.stamp.created_at >= from)
-        {
+        for c in self.words.citing.iter().filter(|c| !c.blank && c.stamp.created_at >= from) {
             if replies.len() >= self.policy.max_arguments && last_arrival != Some(c.received_at) {
                 break;
             }
@@ -566,61 +500,34 @@ impl Reading<'_> {
 
     /// A boolean member's longest suffix of `true`: (its latest react, the signal's clock).
     fn standing_flag(&self, flag: impl Fn(&ReactOn) -> Option<bool>) -> Option<(Stamp, Millis)> {
-        let carrying: Vec<ReactOn> = self
-            .reacts
-            .iter()
-            .filter(|r| flag(r).is_some())
-            .copied()
-            .collect();
+        let carrying: Vec<ReactOn> = self.reacts.iter().filter(|r| flag(r).is_some()).copied().collect();
         let run = suffix(&carrying, |r| flag(r) == Some(true));
         let origin = run.iter().map(ReactOn::te).min()?;
-        Some((
-            run.last()?.stamp,
-            self.renewed(origin, run.iter().map(ReactOn::te)),
-        ))
+        Some((run.last()?.stamp, self.renewed(origin, run.iter().map(ReactOn::te))))
     }
 
     fn accept(&self) -> Option<Accept> {
-        let asked = self
-            .asked
-            .filter(|a| a.asker == self.pair.by && a.thread != self.pair.on)?;
+        let asked = self.asked.filter(|a| a.asker == self.pair.by && a.thread != self.pair.on)?;
         let (latest, clock) = self.standing_flag(|r| r.accept)?;
-        Some(Accept {
-            thread: asked.thread,
-            latest,
-            pair: self.pair,
-            clock,
-        })
+        Some(Accept { thread: asked.thread, latest, pair: self.pair, clock })
     }
 
     fn cite(&self) -> Option<Millis> {
-        let citing = self
-            .words
-            .citing
-            .iter()
-            .filter(|c| c.stamp.created_at > self.target.created_at);
+        let citing = self.words.citing.iter().filter(|c| c.stamp.created_at > self.target.created_at);
         citing.map(|c| c.stamp.created_at.min(c.received_at)).min()
     }
 
     /// The clock: the origin, moved by each renewal at least 30 days after the previous clock.
     fn renewed(&self, origin: Millis, same_signal: impl Iterator<Item = Millis>) -> Millis {
-        let still_valid = self
-            .reacts
-            .iter()
-            .filter(|r| r.still_valid)
-            .map(ReactOn::te);
-        let mut candidates: Vec<Millis> = still_valid
-            .chain(same_signal)
-            .filter(|te| *te > origin)
-            .collect();
+        let still_valid = self.reacts.iter().filter(|r| r.still_valid).map(ReactOn::te);
+        let mut candidates: Vec<Millis> = still_valid.chain(same_signal).filter(|te| *te > origin).collect();
         candidates.sort_unstable();
-        candidates.into_iter().fold(origin, |clock, te| {
-            if te >= clock.after(self.policy.renewal) {
-                te
-            } else {
-                clock
-            }
-        })
+        candidates.into_iter().fold(
+            origin,
+            |clock, te| {
+                if te >= clock.after(self.policy.renewal) { te } else { clock }
+            },
+        )
     }
 
     fn attaching(&self, own: bool, run: &[ReactOn], argued: bool, said: &mut Vec<Said>) {

@@ -38,10 +38,7 @@ impl<K: Ord + Hash + Copy, V> SmallMap<K, V> {
     /// The value at `key`.
     pub fn get(&self, key: &K) -> Option<&V> {
         match self {
-            SmallMap::Few(few) => few
-                .binary_search_by_key(key, |e| e.0)
-                .ok()
-                .map(|i| &few[i].1),
+            SmallMap::Few(few) => few.binary_search_by_key(key, |e| e.0).ok().map(|i| &few[i].1),
             SmallMap::Many(many) => many.get(key),
         }
     }
@@ -59,12 +56,10 @@ impl<K: Ord + Hash + Copy, V> SmallMap<K, V> {
         }
         match self {
             SmallMap::Few(few) => {
-                let at = few
-                    .binary_search_by_key(&key, |e| e.0)
-                    .unwrap_or_else(|at| {
-                        few.insert(at, (key, V::default()));
-                        at
-                    });
+                let at = few.binary_search_by_key(&key, |e| e.0).unwrap_or_else(|at| {
+                    few.insert(at, (key, V::default()));
+                    at
+                });
                 &mut few[at].1
             }
             SmallMap::Many(many) => many.entry(key).or_default(),
@@ -82,10 +77,7 @@ impl<K: Ord + Hash + Copy, V> SmallMap<K, V> {
     /// Takes the entry at `key` out.
     pub fn remove(&mut self, key: &K) -> Option<V> {
         match self {
-            SmallMap::Few(few) => few
-                .binary_search_by_key(key, |e| e.0)
-                .ok()
-                .map(|i| few.remove(i).1),
+            SmallMap::Few(few) => few.binary_search_by_key(key, |e| e.0).ok().map(|i| few.remove(i).1),
             SmallMap::Many(many) => many.remove(key),
         }
     }

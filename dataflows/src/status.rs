@@ -42,9 +42,7 @@ pub struct Judged {
 }
 
 /// The live supporters of a post that take part in knowledge: `trust >= W_MIN`, with weight.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Support {
     /// The accept on it *holds*: it is live, and its asker takes part and is not partial to the author.
     pub accept_holds: bool,
@@ -160,12 +158,7 @@ impl Sums {
             }
             self.live += if aged.live(policy) { by } else { 0 };
         }
-        self.recent += by
-            * pair
-                .supports()
-                .chain(pair.cite)
-                .filter(|a| a.recent)
-                .count() as i64;
+        self.recent += by * pair.supports().chain(pair.cite).filter(|a| a.recent).count() as i64;
     }
 }
 
@@ -234,22 +227,13 @@ impl Post {
             return;
         };
         if let Some(entry) = entry {
-            sums.add(
-                k,
-                entry,
-                self.verdicts.get(&k).and_then(Option::as_ref),
-                author,
-                by,
-                policy,
-            );
+            sums.add(k, entry, self.verdicts.get(&k).and_then(Option::as_ref), author, by, policy);
         }
     }
 
     fn summed(&self, policy: &Policy) -> Sums {
         let mut sums = Sums::default();
-        self.entries
-            .iter()
-            .for_each(|(k, _)| self.add_to(&mut sums, *k, 1, policy));
+        self.entries.iter().for_each(|(k, _)| self.add_to(&mut sums, *k, 1, policy));
         sums
     }
 
@@ -259,10 +243,7 @@ impl Post {
             self.sums = None;
             return self.judged(post, &self.summed(policy), policy);
         }
-        let sums = self
-            .sums
-            .take()
-            .unwrap_or_else(|| Box::new(self.summed(policy)));
+        let sums = self.sums.take().unwrap_or_else(|| Box::new(self.summed(policy)));
         let judged = self.judged(post, &sums, policy);
         self.sums = Some(sums);
         judged
@@ -304,22 +285,14 @@ impl Post {
             replicas,
             why: self.why(status, &contest),
         };
-        Some(Judged {
-            stamp: self.stamp,
-            view,
-            support: self.support(sums, standing),
-        })
+        Some(Judged { stamp: self.stamp, view, support: self.support(sums, standing) })
     }
 
     fn support(&self, sums: &Sums, author: &Standing) -> Support {
-        let asker = sums
-            .asker
-            .and_then(|k| Some((k, &self.entries.get(&k)?.as_ref()?.esteem.standing)));
+        let asker = sums.asker.and_then(|k| Some((k, &self.entries.get(&k)?.as_ref()?.esteem.standing)));
         let beyond = |(asker, of_asker): (KeyId, &Standing)| {
-            let mut reliers = sums
-                .reliers
-                .iter()
-                .filter_map(|(k, _)| Some((*k, self.entries.get(k)?.as_ref()?)));
+            let mut reliers =
+                sums.reliers.iter().filter_map(|(k, _)| Some((*k, self.entries.get(k)?.as_ref()?)));
             reliers.any(|(k, entry)| {
                 let standing = &entry.esteem.standing;
                 k != asker && standing.group != of_asker.group && standing.class != of_asker.class
@@ -395,11 +368,7 @@ pub struct Statuses {
 impl Statuses {
     /// With no posts.
     pub fn new(config: Arc<Config>) -> Statuses {
-        Statuses {
-            config,
-            posts: FxHashMap::default(),
-            touched: Vec::new(),
-        }
+        Statuses { config, posts: FxHashMap::default(), touched: Vec::new() }
     }
 
     /// The keys that say something about a post: signals, what they are worth, and the verdict.
@@ -407,18 +376,9 @@ impl Statuses {
         let Some(post) = self.posts.get(&post) else {
             return Vec::new();
         };
-        let entries = post
-            .entries
-            .iter()
-            .filter_map(|(k, entry)| Some((k, entry.as_ref()?)));
+        let entries = post.entries.iter().filter_map(|(k, entry)| Some((k, entry.as_ref()?)));
         entries
-            .map(|(k, entry)| {
-                (
-                    entry.pair,
-                    entry.esteem.clone(),
-                    post.verdicts.get(k).copied().flatten(),
-                )
-            })
+            .map(|(k, entry)| (entry.pair, entry.esteem.clone(), post.verdicts.get(k).copied().flatten()))
             .collect()
     }
 }
@@ -442,8 +402,7 @@ impl Machine for Statuses {
                 let k = pair.pair.by;
                 post.change(k, policy, |post| {
                     if here {
-                        post.entries
-                            .insert(k, Some(Box::new(Entry { pair, esteem })));
+                        post.entries.insert(k, Some(Box::new(Entry { pair, esteem })));
                     } else {
                         post.entries.remove(&k);
                     }
@@ -456,9 +415,7 @@ impl Machine for Statuses {
                     post.verdicts.remove(&verdict.by);
                 }
             }),
-            Told::Found(Found::Rebuttals(_, count)) => {
-                post.rebuttals = if here { count } else { 0 }
-            }
+            Told::Found(Found::Rebuttals(_, count)) => post.rebuttals = if here { count } else { 0 },
             Told::Young => post.young = here,
         }
     }

@@ -70,11 +70,7 @@ impl Machine for Blobs {
             };
             let rank = blob.holders.keys().next_back().map(|(rank, _)| *rank);
             let known = blob.held || rank.is_some();
-            let view = known.then_some(BlobView {
-                blob: id,
-                pinned: blob.pinning > 0,
-                rank,
-            });
+            let view = known.then_some(BlobView { blob: id, pinned: blob.pinning > 0, rank });
             if view != blob.shown {
                 out.extend(blob.shown.map(|v| (v, -1)));
                 out.extend(view.map(|v| (v, 1)));
@@ -108,19 +104,8 @@ pub fn holders<'s>(sources: Sources<'s>) -> Changes<'s, (BlobId, Told)> {
         let used = j.view.counts.uses + j.view.counts.cites > 0;
         (j.view.post, (j.view.score, used, j.stamp.created_at))
     });
-    let pinning = sources
-        .own
-        .concat(sources.entries.map(|e| e.entry))
-        .distinct_total_core::<i64>();
-    let ranks = holders.clone().join_map(ranked, |holder, blob, rank| {
-        (*blob, Told::Holder(*holder, *rank))
-    });
-    let pinned = holders
-        .semijoin(pinning)
-        .map(|(holder, blob)| (blob, Told::Pinned(holder)));
-    sources
-        .held
-        .map(|blob| (blob, Told::Held))
-        .concat(ranks)
-        .concat(pinned)
+    let pinning = sources.own.concat(sources.entries.map(|e| e.entry)).distinct_total_core::<i64>();
+    let ranks = holders.clone().join_map(ranked, |holder, blob, rank| (*blob, Told::Holder(*holder, *rank)));
+    let pinned = holders.semijoin(pinning).map(|(holder, blob)| (blob, Told::Pinned(holder)));
+    sources.held.map(|blob| (blob, Told::Held)).concat(ranks).concat(pinned)
 }

@@ -189,11 +189,7 @@ impl Trust {
 
     /// The keys that `key` backs.
     fn backed(&self, key: KeyId) -> impl Iterator<Item = KeyId> {
-        self.node(key)
-            .edges
-            .iter()
-            .filter(|(_, e)| e.w0 > 0)
-            .map(|(b, _)| *b)
+        self.node(key).edges.iter().filter(|(_, e)| e.w0 > 0).map(|(b, _)| *b)
     }
 
     /// The keys that back `key`.
@@ -210,12 +206,7 @@ impl Trust {
         for key in keys.clone() {
             if self.node(key).profile {
                 let network = self.node(key).network;
-                keys.extend(
-                    self.members
-                        .values()
-                        .flatten()
-                        .filter(|k| self.node(**k).network == network),
-                );
+                keys.extend(self.members.values().flatten().filter(|k| self.node(**k).network == network));
             }
         }
         for key in keys {
@@ -227,12 +218,8 @@ impl Trust {
             self.touched.rewired.insert(key);
             self.touched.stale.insert(key);
             let node = &self.nodes[key.0 as usize];
-            self.touched
-                .edges
-                .extend(node.edges.keys().map(|b| (key, *b)));
-            self.touched
-                .edges
-                .extend(node.from.iter().map(|a| (*a, key)));
+            self.touched.edges.extend(node.edges.keys().map(|b| (key, *b)));
+            self.touched.edges.extend(node.from.iter().map(|a| (*a, key)));
         }
     }
 
@@ -244,15 +231,9 @@ impl Trust {
         let Some(owner) = node.owner else {
             return GroupId::Alone(key);
         };
-        let of_profiles = self
-            .realms
-            .get(&node.network)
-            .is_some_and(|r| r.profile_owners.contains_key(&owner));
-        if of_profiles {
-            GroupId::Profiles(node.network)
-        } else {
-            GroupId::Owner(owner)
-        }
+        let of_profiles =
+            self.realms.get(&node.network).is_some_and(|r| r.profile_owners.contains_key(&owner));
+        if of_profiles { GroupId::Profiles(node.network) } else { GroupId::Owner(owner) }
     }
 
     // Backing.
@@ -280,16 +261,8 @@ impl Trust {
             let most = self.policy().seed_vouched;
             let node = self.node(key);
             let relied = most.scale(node.relied, node.relied.saturating_add(ONE.0));
-            let vouched = if node.vouched_by_reader > 0 {
-                most
-            } else {
-                Fixed::ZERO
-            };
-            let seed = if node.profile {
-                ONE
-            } else {
-                relied.max(vouched)
-            };
+            let vouched = if node.vouched_by_reader > 0 { most } else { Fixed::ZERO };
+            let seed = if node.profile { ONE } else { relied.max(vouched) };
             let (before, network, profile) = (node.seed, node.network, node.profile);
             if seed == before {
                 continue;
@@ -326,9 +299,8 @@ impl Trust {
     fn weight_of(&self, a: KeyId, b: KeyId, edge: &Edge) -> i64 {
         let (from, to) = (self.node(a), self.node(b));
         let class = from.class(a);
-        let back = class != from.group(a)
-            && class == to.class(b)
-            && to.rounds.distance() <= from.rounds.distance();
+        let back =
+            class != from.group(a) && class == to.class(b) && to.rounds.distance() <= from.rounds.distance();
         if back { 0 } else { edge.w0 }
     }
 
@@ -358,13 +330,8 @@ impl Trust {
     /// The reader's own shares come first: they decide who is an anchor.
     fn reanchor(&mut self) {
         let mut doubtful: FxHashSet<KeyId> = self.touched.keys.clone();
-        let profiles: FxHashSet<KeyId> = self
-            .touched
-            .edges
-            .iter()
-            .map(|(a, _)| *a)
-            .filter(|a| self.node(*a).profile)
-            .collect();
+        let profiles: FxHashSet<KeyId> =
+            self.touched.edges.iter().map(|(a, _)| *a).filter(|a| self.node(*a).profile).collect();
         for p in profiles {
             doubtful.extend(self.node(p).edges.keys());
             self.reshare(p);
@@ -380,14 +347,8 @@ impl Trust {
 
     fn first_hand(&self, key: KeyId) -> Fixed {
         let node = self.node(key);
-        let profiles = self
-            .config
-            .profiles(node.network)
-            .iter()
-            .filter(|p| self.nodes.len() > p.0 as usize);
-        let shares = profiles
-            .filter_map(|p| self.node(*p).edges.get(&key))
-            .map(|e| self.damped(e.share));
+        let profiles = self.config.profiles(node.network).iter().filter(|p| self.nodes.len() > p.0 as usize);
+        let shares = profiles.filter_map(|p| self.node(*p).edges.get(&key)).map(|e| self.damped(e.share));
         node.seed + shares.sum()
     }
 
@@ -448,11 +409,7 @@ impl Trust {
         let mut moved = Vec::new();
         for key in &reached {
             let node = self.node(*key);
-            let class = if node.speaks() {
-                None
-            } else {
-                node.rounds.class[ROUNDS]
-            };
+            let class = if node.speaks() { None } else { node.rounds.class[ROUNDS] };
             let place = Place {
                 group: node.group(*key),
                 class: class.unwrap_or(node.group(*key)),
@@ -522,16 +479,12 @@ impl Trust {
         }
         for round in 1..=ROUNDS {
             let mut inflow: FxHashMap<KeyId, i64> = FxHashMap::default();
-            for a in reshared
-                .iter()
-                .chain(moved.keys().filter(|k| !reshared.contains(k)))
-            {
+            for a in reshared.iter().chain(moved.keys().filter(|k| !reshared.contains(k))) {
                 let mass = self.node(*a).mass[round - 1];
                 let mass_before = moved.get(a).copied().unwrap_or(mass);
                 for (b, edge) in &self.node(*a).edges {
                     let share_before = shares.get(&(*a, *b)).copied().unwrap_or(edge.share);
-                    let change = self.passed_on(mass, edge.share)
-                        - self.passed_on(mass_before, share_before);
+                    let change = self.passed_on(mass, edge.share) - self.passed_on(mass_before, share_before);
                     if change != 0 {
                         *inflow.entry(*b).or_default() += change;
                     }
@@ -570,9 +523,7 @@ impl Trust {
             group,
             class: node.class(key),
             speaks: node.speaks(),
-            origins: node.rounds.origins[ROUNDS]
-                .clone()
-                .unwrap_or_else(|| Arc::from([])),
+            origins: node.rounds.origins[ROUNDS].clone().unwrap_or_else(|| Arc::from([])),
             sponsors: node.sponsors.clone().unwrap_or_else(|| Arc::from([group])),
         })
     }
@@ -580,12 +531,7 @@ impl Trust {
     /// Forgets edges that nothing is left of.
     fn prune(&mut self) {
         for (a, b) in std::mem::take(&mut self.touched.edges) {
-            if self
-                .node(a)
-                .edges
-                .get(&b)
-                .is_some_and(|e| !e.vouched && e.value == 0)
-            {
+            if self.node(a).edges.get(&b).is_some_and(|e| !e.vouched && e.value == 0) {
                 self.node_mut(a).edges.remove(&b);
                 self.node_mut(b).from.remove(&a);
             }
@@ -685,10 +631,7 @@ impl Machine for Trust {
 }
 
 /// Backing (section 3): the largest value of accept, confirm and use for each pair, in the multiplicity.
-pub fn backing<'s>(
-    aged: Changes<'s, AgedPair>,
-    config: Arc<Config>,
-) -> Changes<'s, (NetworkId, Told)> {
+pub fn backing<'s>(aged: Changes<'s, AgedPair>, config: Arc<Config>) -> Changes<'s, (NetworkId, Told)> {
     aged.explode(move |p| {
         let value = p.support(&config.policy).0;
         (value > 0).then_some(((p.pair.network, Told::Backing(p.pair.by, p.pair.to)), value))
@@ -697,10 +640,7 @@ pub fn backing<'s>(
 
 /// What own profiles accept and use (section 3, *Seeds*): the largest decay for each post, in the
 /// multiplicity.
-pub fn relied_on<'s>(
-    aged: Changes<'s, AgedPair>,
-    config: Arc<Config>,
-) -> Changes<'s, (NetworkId, Told)> {
+pub fn relied_on<'s>(aged: Changes<'s, AgedPair>, config: Arc<Config>) -> Changes<'s, (NetworkId, Told)> {
     let own = aged.flat_map(move |p| {
         let own = config.profiles(p.pair.network).contains(&p.pair.by);
         own.then(|| ((p.pair.on, p.pair.network, p.pair.to), p.relied()))
@@ -708,7 +648,5 @@ pub fn relied_on<'s>(
     let largest = own.reduce_named("most relied on", |_, relied, output| {
         output.extend(relied.last().map(|(most, _)| (**most, 1)));
     });
-    largest.explode(|((_, network, to), most)| {
-        (most.0 > 0).then_some(((network, Told::Relied(to)), most.0))
-    })
+    largest.explode(|((_, network, to), most)| (most.0 > 0).then_some(((network, Told::Relied(to)), most.0)))
 }

@@ -19,9 +19,7 @@ pub enum Status {
 }
 
 /// How many voices said what about a post (section 6, `counts`).
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Counts {
     /// Voices that accept it: 0 or 1.
     pub accepts: u32,

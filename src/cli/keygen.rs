@@ -42,14 +42,11 @@ fn write(args: &Args, secret: &Secret) -> Result<(), FileError> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let failed = |e: std::io::Error| match e.kind() {
-        ErrorKind::AlreadyExists => FileError::new(
-            &args.key,
-            "exists, and keys are not overwritten; name another file",
-        ),
+        ErrorKind::AlreadyExists => {
+            FileError::new(&args.key, "exists, and keys are not overwritten; name another file")
+        }
         _ => FileError::new(&args.key, format_args!("the key cannot be written: {e}")),
     };
     let mut file = options.open(&args.key).map_err(failed)?;
-    file.write_all(secret.to_key_file().as_bytes())
-        .and_then(|()| file.sync_all())
-        .map_err(failed)
+    file.write_all(secret.to_key_file().as_bytes()).and_then(|()| file.sync_all()).map_err(failed)
 }

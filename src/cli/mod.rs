@@ -59,9 +59,7 @@ pub(crate) fn run() -> ExitCode {
 }
 
 fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
-    error
-        .downcast_ref::<io::Error>()
-        .is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+    error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// Shows an error on standard error.
@@ -86,10 +84,7 @@ struct FileError {
 
 impl FileError {
     fn new(file: &Path, what: impl std::fmt::Display) -> FileError {
-        FileError {
-            file: file.to_owned(),
-            what: what.to_string(),
-        }
+        FileError { file: file.to_owned(), what: what.to_string() }
     }
 }
 
@@ -98,10 +93,7 @@ fn time(text: &str) -> Result<Millis, String> {
     if let Ok(ms) = text.parse() {
         return Ok(Millis(ms));
     }
-    let date: jiff::Timestamp = text
-        .parse()
-        .map_err(|e| format!("neither milliseconds nor an RFC 3339 date: {e}"))?;
-    u64::try_from(date.as_millisecond())
-        .map(Millis)
-        .map_err(|_| "before 1970".to_owned())
+    let date: jiff::Timestamp =
+        text.parse().map_err(|e| format!("neither milliseconds nor an RFC 3339 date: {e}"))?;
+    u64::try_from(date.as_millisecond()).map(Millis).map_err(|_| "before 1970".to_owned())
 }

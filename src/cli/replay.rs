@@ -37,14 +37,8 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Outcome {
     let config = config(args.config.as_deref())?;
-    let options = Options {
-        skip_signatures: args.skip_signatures,
-        ..Options::new(config.rules())
-    };
-    let bounds = Bounds {
-        records: args.tick_records.max(1),
-        ..Bounds::default()
-    };
+    let options = Options { skip_signatures: args.skip_signatures, ..Options::new(config.rules()) };
+    let bounds = Bounds { records: args.tick_records.max(1), ..Bounds::default() };
     let mut replay = Replay::start(&config, args.now, args.workers, bounds)?;
     let mut errors: Vec<LogError> = Vec::new();
     for (at, path) in args.logs.iter().enumerate() {
@@ -57,11 +51,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         document(&replay, &args.logs)?;
     }
     errors.iter().for_each(|e| complain(e));
-    Ok(if errors.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(if errors.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Replays one log; the inner result is whether it was read to its end.
@@ -78,13 +68,7 @@ fn log(
     for line in read(source, options) {
         match line {
             Ok(checked) => {
-                let _: Option<Ticked> = replay.take(
-                    Place {
-                        log: at,
-                        line: checked.line,
-                    },
-                    checked,
-                )?;
+                let _: Option<Ticked> = replay.take(Place { log: at, line: checked.line }, checked)?;
             }
             Err(e) => return Ok(Err(e)),
         }
@@ -95,9 +79,7 @@ fn log(
 fn document(replay: &Replay, logs: &[PathBuf]) -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     write!(out, "{{\"now\":{},\n\"networks\":", replay.now().0)?;
-    replay
-        .document
-        .write_networks(&mut out, &replay.intake, |_| None)?;
+    replay.document.write_networks(&mut out, &replay.intake, |_| None)?;
     let file = |refused: &Refused| logs[refused.place.log].display().to_string();
     list(&mut out, "refused", &replay.refused, |refused| {
         let mut item = json!({ "line": refused.place.line, "code": refused.refusal.code.as_str() });
@@ -114,12 +96,7 @@ fn document(replay: &Replay, logs: &[PathBuf]) -> io::Result<()> {
     out.flush()
 }
 
-fn list<T>(
-    out: &mut impl Write,
-    name: &str,
-    items: &[T],
-    json: impl Fn(&T) -> Value,
-) -> io::Result<()> {
+fn list<T>(out: &mut impl Write, name: &str, items: &[T], json: impl Fn(&T) -> Value) -> io::Result<()> {
     write!(out, ",\n\"{name}\":[")?;
     for (at, item) in items.iter().enumerate() {
         let comma = if at > 0 { "," } else { "" };

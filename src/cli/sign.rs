@@ -14,12 +14,7 @@ use wats_dataflows::ids::Millis;
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The secret key, as `wats keygen` wrote it
-    #[arg(
-        long,
-        value_name = "FILE",
-        env = "WATS_KEY",
-        default_value = "wats.key"
-    )]
+    #[arg(long, value_name = "FILE", env = "WATS_KEY", default_value = "wats.key")]
     key: PathBuf,
     /// Look for a `nonce` that gives the id so many leading zero bits
     #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u16).range(0..=64))]
@@ -28,18 +23,13 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Outcome {
     let failed = |what: String| FileError::new(&args.key, what);
-    let text = std::fs::read_to_string(&args.key).map_err(|e| {
-        failed(format!(
-            "the key cannot be read: {e}; `wats keygen` makes one"
-        ))
-    })?;
+    let text = std::fs::read_to_string(&args.key)
+        .map_err(|e| failed(format!("the key cannot be read: {e}; `wats keygen` makes one")))?;
     let secret = Secret::from_key_file(&text).map_err(|e| failed(e.to_string()))?;
 
     let mut unsigned = Vec::new();
     // One byte more than an event may have tells that it has too many.
-    std::io::stdin()
-        .take(MAX_BYTES as u64 + 1)
-        .read_to_end(&mut unsigned)?;
+    std::io::stdin().take(MAX_BYTES as u64 + 1).read_to_end(&mut unsigned)?;
     let draft = Draft::read(&unsigned)?.created_by_default(now());
     let signed = match args.pow {
         Some(bits) => draft.mine(&secret, bits)?,
@@ -50,8 +40,6 @@ pub(super) fn run(args: &Args) -> Outcome {
 }
 
 fn now() -> Millis {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }

@@ -70,11 +70,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     for error in &errors {
         complain(error);
     }
-    Ok(if errors.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(if errors.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Reads one log; the inner result is whether it was read to its end.
@@ -91,15 +87,8 @@ fn log(
     let name = source.name.clone();
     for line in read(source, options) {
         match line {
-            Ok(Checked {
-                outcome: Ok(record),
-                ..
-            }) => counts.add(&record),
-            Ok(Checked {
-                outcome: Err(refusal),
-                line,
-                ..
-            }) => {
+            Ok(Checked { outcome: Ok(record), .. }) => counts.add(&record),
+            Ok(Checked { outcome: Err(refusal), line, .. }) => {
                 *counts.refused.entry(refusal.code).or_default() += 1;
                 report.refusal(&name, line, &refusal)?;
             }
@@ -118,11 +107,7 @@ struct Report {
 
 impl Report {
     fn new(json: bool) -> Report {
-        Report {
-            json,
-            first: true,
-            out: BufWriter::new(anstream::stdout()),
-        }
+        Report { json, first: true, out: BufWriter::new(anstream::stdout()) }
     }
 
     fn start(&mut self) -> io::Result<()> {
@@ -141,10 +126,7 @@ impl Report {
             return write!(self.out, "{comma}\n{item}");
         }
         let yellow = Style::new().fg_color(Some(AnsiColor::Yellow.into()));
-        writeln!(
-            self.out,
-            "{file}:{line}: {yellow}{code}{yellow:#}: {reason}"
-        )
+        writeln!(self.out, "{file}:{line}: {yellow}{code}{yellow:#}: {reason}")
     }
 
     fn end(&mut self, counts: &Counts, errors: &[LogError]) -> io::Result<()> {
@@ -156,11 +138,8 @@ impl Report {
     }
 
     fn json_end(&mut self, counts: &Counts, errors: &[LogError]) -> io::Result<()> {
-        let by_code: BTreeMap<&str, u64> = counts
-            .refused
-            .iter()
-            .map(|(code, n)| (code.as_str(), *n))
-            .collect();
+        let by_code: BTreeMap<&str, u64> =
+            counts.refused.iter().map(|(code, n)| (code.as_str(), *n)).collect();
         let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
         let counts = json!({
             "records": counts.records(),

@@ -106,12 +106,7 @@ impl Config {
     /// What this node asks of events.
     pub fn rules(&self) -> Rules {
         let of = |n: &Network| (n.id.clone(), n.pow_bits);
-        Rules {
-            networks: self
-                .networks
-                .as_ref()
-                .map(|list| list.iter().map(of).collect()),
-        }
+        Rules { networks: self.networks.as_ref().map(|list| list.iter().map(of).collect()) }
     }
 }
 
@@ -130,11 +125,7 @@ fn networks(values: &Values<'_>, list: &Spanned<DeValue<'_>>) -> Result<Vec<Netw
 fn network(values: &Values<'_>, item: &Spanned<DeValue<'_>>) -> Result<Network, ConfigError> {
     let table = values.table(item, "[[network]]")?;
     let mut id = None;
-    let mut network = Network {
-        id: String::new(),
-        profiles: Vec::new(),
-        pow_bits: 0,
-    };
+    let mut network = Network { id: String::new(), profiles: Vec::new(), pow_bits: 0 };
     for (key, value) in table {
         match key.get_ref().as_ref() {
             "id" => id = Some(values.network_id(value)?),
@@ -152,10 +143,7 @@ fn profiles(values: &Values<'_>, list: &Spanned<DeValue<'_>>) -> Result<Vec<Hex3
     for item in values.array(list, "profiles", "keys")? {
         let key = item.get_ref().as_str().and_then(Hex32::parse);
         let key = key.ok_or_else(|| {
-            values.wrong(
-                item,
-                "each of `profiles` must be a public key of 64 lower-case hex digits",
-            )
+            values.wrong(item, "each of `profiles` must be a public key of 64 lower-case hex digits")
         })?;
         if !profiles.contains(&key) {
             profiles.push(key);

@@ -20,11 +20,7 @@ impl Values<'_> {
     /// An error at a byte of the file.
     pub fn wrong_at(&self, at: usize, what: impl Into<String>) -> ConfigError {
         let line = 1 + self.text.bytes().take(at).filter(|&b| b == b'\n').count();
-        ConfigError::Wrong {
-            file: self.file.to_owned(),
-            line,
-            what: what.into(),
-        }
+        ConfigError::Wrong { file: self.file.to_owned(), line, what: what.into() }
     }
 
     /// An error at a value.
@@ -42,10 +38,7 @@ impl Values<'_> {
         value: &'v Spanned<DeValue<'i>>,
         name: &str,
     ) -> Result<&'v DeTable<'i>, ConfigError> {
-        value
-            .get_ref()
-            .as_table()
-            .ok_or_else(|| self.wrong(value, format!("`{name}` must be a table")))
+        value.get_ref().as_table().ok_or_else(|| self.wrong(value, format!("`{name}` must be a table")))
     }
 
     pub fn array<'v, 'i>(
@@ -60,10 +53,7 @@ impl Values<'_> {
 
     /// The name of a network, by the rule for `net` (section 1).
     pub fn network_id(&self, value: &Spanned<DeValue<'_>>) -> Result<String, ConfigError> {
-        let id = value
-            .get_ref()
-            .as_str()
-            .filter(|id| crate::event::fields::is_network(id));
+        let id = value.get_ref().as_str().filter(|id| crate::event::fields::is_network(id));
         let form = "`id` must be 1 to 64 of a-z, 0-9, `.`, `_` and `-`";
         id.map(str::to_owned).ok_or_else(|| self.wrong(value, form))
     }
@@ -79,10 +69,7 @@ impl Values<'_> {
         let read = digits.and_then(|i| u64::from_str_radix(i.as_str(), i.radix()).ok());
         read.filter(|n| range.contains(n)).ok_or_else(|| {
             let (low, high) = range.into_inner();
-            self.wrong(
-                value,
-                format!("`{key}` must be an integer from {low} to {high}"),
-            )
+            self.wrong(value, format!("`{key}` must be an integer from {low} to {high}"))
         })
     }
 
@@ -98,37 +85,21 @@ impl Values<'_> {
             DeValue::Float(x) => x.as_str(),
             _ => "",
         };
-        billionths(digits)
-            .filter(|n| range.contains(n))
-            .map(Fixed)
-            .ok_or_else(|| {
-                let (low, high) = range.into_inner();
-                let (low, high) = (decimal(low), decimal(high));
-                let form = "with at most nine digits after the point and no exponent";
-                self.wrong(
-                    value,
-                    format!("`{key}` must be a number from {low} to {high}, {form}"),
-                )
-            })
+        billionths(digits).filter(|n| range.contains(n)).map(Fixed).ok_or_else(|| {
+            let (low, high) = range.into_inner();
+            let (low, high) = (decimal(low), decimal(high));
+            let form = "with at most nine digits after the point and no exponent";
+            self.wrong(value, format!("`{key}` must be a number from {low} to {high}, {form}"))
+        })
     }
 
     /// A span like `"180d"`, `"12h"`, `"90m"`, `"30s"` or `"500ms"`.
-    pub fn span(
-        &self,
-        value: &Spanned<DeValue<'_>>,
-        key: &str,
-        least: u64,
-    ) -> Result<Millis, ConfigError> {
+    pub fn span(&self, value: &Spanned<DeValue<'_>>, key: &str, least: u64) -> Result<Millis, ConfigError> {
         let read = value.get_ref().as_str().and_then(milliseconds);
-        read.filter(|ms| (least..=LONGEST).contains(ms))
-            .map(Millis)
-            .ok_or_else(|| {
-                let form = "a span like \"180d\", \"12h\", \"90m\", \"30s\" or \"500ms\"";
-                self.wrong(
-                    value,
-                    format!("`{key}` must be {form}, of {least} ms to 36525 days"),
-                )
-            })
+        read.filter(|ms| (least..=LONGEST).contains(ms)).map(Millis).ok_or_else(|| {
+            let form = "a span like \"180d\", \"12h\", \"90m\", \"30s\" or \"500ms\"";
+            self.wrong(value, format!("`{key}` must be {form}, of {least} ms to 36525 days"))
+        })
     }
 }
 
@@ -143,20 +114,12 @@ fn billionths(text: &str) -> Option<i64> {
         return None;
     }
     let fraction: i64 = format!("{fraction:0<9}").parse().ok()?;
-    whole
-        .parse::<i64>()
-        .ok()?
-        .checked_mul(1_000_000_000)?
-        .checked_add(fraction)
+    whole.parse::<i64>().ok()?.checked_mul(1_000_000_000)?.checked_add(fraction)
 }
 
 /// Billionths as a decimal number, for messages.
 fn decimal(billionths: i64) -> String {
-    let text = format!(
-        "{}.{:09}",
-        billionths / 1_000_000_000,
-        billionths % 1_000_000_000
-    );
+    let text = format!("{}.{:09}", billionths / 1_000_000_000, billionths % 1_000_000_000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
@@ -196,10 +159,7 @@ mod tests {
         ] {
             assert_eq!(billionths(text), want, "{text}");
         }
-        assert_eq!(
-            [decimal(1), decimal(1_000_000_000), decimal(0)],
-            ["0.000000001", "1", "0"]
-        );
+        assert_eq!([decimal(1), decimal(1_000_000_000), decimal(0)], ["0.000000001", "1", "0"]);
     }
 
     #[test]
@@ -207,17 +167,7 @@ mod tests {
         assert_eq!(milliseconds("180d"), Some(180 * Millis::DAY.0));
         assert_eq!(milliseconds("90m"), Some(5_400_000));
         assert_eq!(milliseconds("5ms"), Some(5));
-        for wrong in [
-            "",
-            "180",
-            "d",
-            "1 d",
-            "-1d",
-            "1.5d",
-            "1w",
-            "99999999999999999999d",
-            "999999999999d",
-        ] {
+        for wrong in ["", "180", "d", "1 d", "-1d", "1.5d", "1w", "99999999999999999999d", "999999999999d"] {
             assert_eq!(milliseconds(wrong), None, "{wrong}");
         }
     }

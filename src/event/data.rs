@@ -36,9 +36,7 @@ pub(crate) fn check(fields: &Fields<'_>) -> Result<Content, Refusal> {
 pub(crate) fn quote(fields: &Fields<'_>) -> Option<Box<str>> {
     match fields.kind {
         Kind::Announce | Kind::Other => None,
-        Kind::React => evidence_words(fields)
-            .or(fields.text)
-            .and_then(excerpt::excerpt),
+        Kind::React => evidence_words(fields).or(fields.text).and_then(excerpt::excerpt),
         _ => fields.text.and_then(excerpt::excerpt),
     }
 }
@@ -57,10 +55,7 @@ pub(crate) fn is_blank(text: &str) -> bool {
 }
 
 fn bad<T>(name: &str, wanted: &str, found: &Json<'_>) -> Result<T, Refusal> {
-    Refusal::err(
-        Code::BadData,
-        format!("`data.{name}` must be {wanted}, and is {}", describe(found)),
-    )
+    Refusal::err(Code::BadData, format!("`data.{name}` must be {wanted}, and is {}", describe(found)))
 }
 
 fn react(fields: &Fields<'_>, data: &Members<'_>) -> Result<React, Refusal> {
@@ -125,9 +120,7 @@ fn supersedes(data: &Members<'_>) -> Result<Option<Hex32>, Refusal> {
 /// `data.owner`, when it is a non-empty string of at most 256 bytes; otherwise none, never an error.
 fn owner(data: &Members<'_>) -> Option<Box<str>> {
     let owner = data.get("owner")?.as_str()?;
-    (1..=MAX_OWNER_BYTES)
-        .contains(&owner.len())
-        .then(|| owner.into())
+    (1..=MAX_OWNER_BYTES).contains(&owner.len()).then(|| owner.into())
 }
 
 /// What `data.evidence` amounts to (section 2); never an error, whatever its shape.
@@ -138,11 +131,7 @@ fn evidence(data: &Members<'_>, attached: &[Hex32]) -> Evidence {
     let Json::Object(members) = given else {
         return Evidence::Text;
     };
-    match members
-        .get("blob")
-        .and_then(Json::as_str)
-        .and_then(Hex32::parse)
-    {
+    match members.get("blob").and_then(Json::as_str).and_then(Hex32::parse) {
         Some(blob) if attached.contains(&blob) => Evidence::Blob(blob),
         _ => Evidence::Text,
     }

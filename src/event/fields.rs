@@ -61,10 +61,7 @@ fn is_extension(kind: &str) -> bool {
         return false;
     };
     let is_label = |label: &str| {
-        !label.is_empty()
-            && label
-                .bytes()
-                .all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'))
+        !label.is_empty() && label.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'))
     };
     labels.contains('.') && labels.split('.').all(is_label)
 }
@@ -100,12 +97,8 @@ pub(crate) fn check<'j>(event: &'j Members<'j>) -> Result<Fields<'j>, Refusal> {
         created_at: created_at(event)?,
         parent: hex32(event, "parent")?,
         thread: hex32(event, "thread")?,
-        refs: list(event, "refs", MAX_REFS, |_, item| {
-            item.as_str().and_then(Hex32::parse)
-        })?,
-        title: limited(event, "title", MAX_TITLE_CHARS, "characters", |s| {
-            s.chars().count()
-        })?,
+        refs: list(event, "refs", MAX_REFS, |_, item| item.as_str().and_then(Hex32::parse))?,
+        title: limited(event, "title", MAX_TITLE_CHARS, "characters", |s| s.chars().count())?,
         text: limited(event, "text", MAX_TEXT_BYTES, "bytes", str::len)?,
         blobs: attachments(event)?,
         data: object(event, "data")?,
@@ -113,13 +106,9 @@ pub(crate) fn check<'j>(event: &'j Members<'j>) -> Result<Fields<'j>, Refusal> {
         sig: signature(event)?,
     };
     list(event, "tags", MAX_TAGS, |_, item| {
-        item.as_str()
-            .filter(|tag| (1..=MAX_TAG_BYTES).contains(&tag.len()))
-            .map(|_| ())
+        item.as_str().filter(|tag| (1..=MAX_TAG_BYTES).contains(&tag.len())).map(|_| ())
     })?;
-    list(event, "to", MAX_TO, |_, item| {
-        item.as_str().and_then(Hex32::parse)
-    })?;
+    list(event, "to", MAX_TO, |_, item| item.as_str().and_then(Hex32::parse))?;
     integer(event, "nonce")?;
     placement(&fields)?;
     Ok(fields)
@@ -148,18 +137,10 @@ fn required<T>(value: Option<T>, name: &str) -> Result<T, Refusal> {
     value.ok_or_else(|| Refusal::new(Code::BadField, format!("`{name}` is missing")))
 }
 
-fn typed<T>(
-    name: &str,
-    wanted: &str,
-    found: &Json<'_>,
-    value: Option<T>,
-) -> Result<Option<T>, Refusal> {
+fn typed<T>(name: &str, wanted: &str, found: &Json<'_>, value: Option<T>) -> Result<Option<T>, Refusal> {
     match value {
         Some(value) => Ok(Some(value)),
-        None => bad(format!(
-            "`{name}` must be {wanted}, and is {}",
-            describe(found)
-        )),
+        None => bad(format!("`{name}` must be {wanted}, and is {}", describe(found))),
     }
 }
 
@@ -178,12 +159,7 @@ fn integer(event: &Members<'_>, name: &str) -> Result<Option<i64>, Refusal> {
     let Some(value) = event.get(name) else {
         return Ok(None);
     };
-    typed(
-        name,
-        "an integer within +-(2^53 - 1)",
-        value,
-        value.as_integer(),
-    )
+    typed(name, "an integer within +-(2^53 - 1)", value, value.as_integer())
 }
 
 fn string<'j>(event: &'j Members<'j>, name: &str) -> Result<Option<&'j str>, Refusal> {
@@ -218,9 +194,7 @@ fn limited<'j>(
 ) -> Result<Option<&'j str>, Refusal> {
     let value = string(event, name)?;
     match value.map(measure) {
-        Some(size) if size > most => bad(format!(
-            "`{name}` is of {size} {unit}, and may be of {most}"
-        )),
+        Some(size) if size > most => bad(format!("`{name}` is of {size} {unit}, and may be of {most}")),
         _ => Ok(value),
     }
 }
@@ -238,22 +212,14 @@ fn list<'j, T>(
         Some(other) => return typed(name, "an array", other, None).map(Option::unwrap_or_default),
     };
     if items.len() > most {
-        return bad(format!(
-            "`{name}` has {} items, and may have {most}",
-            items.len()
-        ));
+        return bad(format!("`{name}` has {} items, and may have {most}", items.len()));
     }
     let form = match name {
         "tags" => "a string of 1 to 64 bytes",
         _ => "64 lower-case hex digits",
     };
     let item = |(place, item)| {
-        let named = || {
-            format!(
-                "`{name}[{place}]` must be {form}, and is {}",
-                describe(item)
-            )
-        };
+        let named = || format!("`{name}[{place}]` must be {form}, and is {}", describe(item));
         read(place, item).ok_or_else(|| Refusal::new(Code::BadField, named()))
     };
     items.iter().enumerate().map(item).collect()
@@ -278,10 +244,7 @@ fn kind(event: &Members<'_>) -> Result<Kind, Refusal> {
     Kind::parse(kind).ok_or_else(|| {
         let form = "ask, post, react, announce, or `x.` and two more labels of a-z, 0-9 and `-`";
         let found = super::excerpt::quoted(kind);
-        Refusal::new(
-            Code::BadField,
-            format!("`kind` must be {form}, and is {found}"),
-        )
+        Refusal::new(Code::BadField, format!("`kind` must be {form}, and is {found}"))
     })
 }
 
@@ -296,10 +259,7 @@ fn created_at(event: &Members<'_>) -> Result<Millis, Refusal> {
 fn signature(event: &Members<'_>) -> Result<[u8; 64], Refusal> {
     let value = required(event.get("sig"), "sig")?;
     let read = value.as_str().and_then(hex::decode);
-    required(
-        typed("sig", "128 lower-case hex digits", value, read)?,
-        "sig",
-    )
+    required(typed("sig", "128 lower-case hex digits", value, read)?, "sig")
 }
 
 fn attachments(event: &Members<'_>) -> Result<Vec<Hex32>, Refusal> {
@@ -311,18 +271,12 @@ fn attachments(event: &Members<'_>) -> Result<Vec<Hex32>, Refusal> {
         }
     };
     if items.len() > MAX_ATTACHMENTS {
-        return bad(format!(
-            "`attachments` has {} items, and may have {MAX_ATTACHMENTS}",
-            items.len()
-        ));
+        return bad(format!("`attachments` has {} items, and may have {MAX_ATTACHMENTS}", items.len()));
     }
     let mut blobs = Vec::with_capacity(items.len());
     for (place, item) in items.iter().enumerate() {
         let blob = attachment(item).map_err(|refusal| {
-            Refusal::new(
-                Code::BadField,
-                format!("`attachments[{place}]`: {}", refusal.reason),
-            )
+            Refusal::new(Code::BadField, format!("`attachments[{place}]`: {}", refusal.reason))
         })?;
         if !blobs.contains(&blob) {
             blobs.push(blob);

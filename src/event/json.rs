@@ -87,11 +87,7 @@ impl<'a> Members<'a> {
 
     /// Adds a member that comes after all others.
     pub(crate) fn push(&mut self, name: Cow<'a, str>, value: Json<'a>) {
-        debug_assert!(
-            self.0
-                .last()
-                .is_none_or(|(last, _)| utf16_order(last, &name).is_lt())
-        );
+        debug_assert!(self.0.last().is_none_or(|(last, _)| utf16_order(last, &name).is_lt()));
         self.0.push((name, value));
     }
 
@@ -112,11 +108,7 @@ impl<'a> Members<'a> {
 /// one of U+E000..U+FFFF (lead byte EE or EF): lifting these two lead bytes above F4 mends it.
 pub(crate) fn utf16_order(a: &str, b: &str) -> Ordering {
     let lift = |byte: u8| {
-        if matches!(byte, 0xee | 0xef) {
-            byte + 0x10
-        } else {
-            byte
-        }
+        if matches!(byte, 0xee | 0xef) { byte + 0x10 } else { byte }
     };
     match a.bytes().zip(b.bytes()).find(|(x, y)| x != y) {
         Some((x, y)) => lift(x).cmp(&lift(y)),
@@ -135,10 +127,7 @@ pub struct JsonError {
 }
 
 fn wrong<T>(at: usize, what: impl Into<Cow<'static, str>>) -> Result<T, JsonError> {
-    Err(JsonError {
-        at,
-        what: what.into(),
-    })
+    Err(JsonError { at, what: what.into() })
 }
 
 /// How deep brackets nest in a text, JSON or not, at most `limit + 1`: in one pass, without a stack.
@@ -190,11 +179,7 @@ pub fn parse(text: &[u8], max_depth: usize) -> Result<Json<'_>, JsonError> {
     if text.starts_with('\u{feff}') {
         return wrong(0, "a byte-order mark");
     }
-    let mut parser = Parser {
-        text,
-        bytes: text.as_bytes(),
-        at: 0,
-    };
+    let mut parser = Parser { text, bytes: text.as_bytes(), at: 0 };
     let value = parser.value(max_depth)?;
     parser.space();
     match parser.peek() {
@@ -364,9 +349,7 @@ impl<'a> Parser<'a> {
     /// Moves to the next quote or backslash; both are ASCII, so slices end on characters.
     fn plain(&mut self) -> Result<(), JsonError> {
         let rest = &self.bytes[self.at..];
-        let stop = rest
-            .iter()
-            .position(|&b| b < 0x20 || b == b'"' || b == b'\\');
+        let stop = rest.iter().position(|&b| b < 0x20 || b == b'"' || b == b'\\');
         self.at += stop.unwrap_or(rest.len());
         match self.peek() {
             Some(b'"' | b'\\') => Ok(()),
@@ -426,19 +409,12 @@ impl<'a> Parser<'a> {
 }
 
 /// Sorts members canonically, which brings equal names together.
-fn in_order<'a>(
-    start: usize,
-    mut members: Vec<(Cow<'a, str>, Json<'a>)>,
-) -> Result<Members<'a>, JsonError> {
+fn in_order<'a>(start: usize, mut members: Vec<(Cow<'a, str>, Json<'a>)>) -> Result<Members<'a>, JsonError> {
     members.sort_unstable_by(|(a, _), (b, _)| utf16_order(a, b));
     match members.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         None => Ok(Members(members)),
-        Some(pair) => wrong(
-            start,
-            format!(
-                "an object with two members {}",
-                crate::event::excerpt::quoted(&pair[0].0)
-            ),
-        ),
+        Some(pair) => {
+            wrong(start, format!("an object with two members {}", crate::event::excerpt::quoted(&pair[0].0)))
+        }
     }
 }

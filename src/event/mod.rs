@@ -9,6 +9,7 @@
 //! They are three calls so that a log can be checked on several threads, and so that a reader who
 //! trusts its log may leave out the second. [`check`] is the three in one.
 
+mod batch;
 pub mod canonical;
 mod data;
 pub mod excerpt;
@@ -160,19 +161,13 @@ pub fn parse(text: &[u8], rules: &Rules) -> Result<Event, Refusal> {
 pub fn from_members(members: &Members<'_>, rules: &Rules) -> Result<Event, Refusal> {
     let fields = fields::check(members)?;
     if rules.pow_bits(fields.net).is_none() {
-        let reason = format!(
-            "`net` is \"{}\", which this node does not carry",
-            fields.net
-        );
+        let reason = format!("`net` is \"{}\", which this node does not carry", fields.net);
         return Refusal::err(Code::WrongNetwork, reason);
     }
     let content = data::check(&fields)?;
     let id = canonical::event_id(members, &mut Vec::with_capacity(1024));
     if id != fields.id {
-        return Refusal::err(
-            Code::BadId,
-            format!("`id` must be {id}, the hash of the event"),
-        );
+        return Refusal::err(Code::BadId, format!("`id` must be {id}, the hash of the event"));
     }
     let is_post = matches!(content, Content::Post(_));
     Ok(Event {
@@ -192,21 +187,14 @@ pub fn from_members(members: &Members<'_>, rules: &Rules) -> Result<Event, Refus
 /// # Errors
 /// `pow_too_low` or `future`.
 pub fn admit(event: &Event, received_at: Millis, rules: &Rules) -> Result<(), Refusal> {
-    let (work, required) = (
-        event.id.leading_zeros(),
-        rules.pow_bits(&event.net).unwrap_or(0),
-    );
+    let (work, required) = (event.id.leading_zeros(), rules.pow_bits(&event.net).unwrap_or(0));
     if u32::from(work) < required {
-        let reason = format!(
-            "`id` has {work} leading zero bits, and `{}` requires {required}",
-            event.net
-        );
+        let reason = format!("`id` has {work} leading zero bits, and `{}` requires {required}", event.net);
         return Refusal::err(Code::PowTooLow, reason);
     }
     let ahead = event.created_at.since(received_at).0;
     if ahead > MAX_AHEAD {
-        let reason =
-            format!("`created_at` is {ahead} ms after `received_at`, and may be {MAX_AHEAD}");
+        let reason = format!("`created_at` is {ahead} ms after `received_at`, and may be {MAX_AHEAD}");
         return Refusal::err(Code::Future, reason);
     }
     Ok(())
@@ -227,10 +215,7 @@ pub fn check(text: &[u8], received_at: Millis, rules: &Rules) -> Result<Event, R
 pub(crate) fn verified(valid: bool) -> Result<(), Refusal> {
     match valid {
         true => Ok(()),
-        false => Refusal::err(
-            Code::BadSignature,
-            "`sig` is not a strict signature of `id` by `author`",
-        ),
+        false => Refusal::err(Code::BadSignature, "`sig` is not a strict signature of `id` by `author`"),
     }
 }
 
@@ -254,8 +239,5 @@ pub(crate) fn over_size() -> String {
 }
 
 pub(crate) fn not_an_object<T>(found: &Json<'_>) -> Result<T, Refusal> {
-    Refusal::err(
-        Code::BadJson,
-        format!("a JSON object is expected, and this is {}", found.kind()),
-    )
+    Refusal::err(Code::BadJson, format!("a JSON object is expected, and this is {}", found.kind()))
 }

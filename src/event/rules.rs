@@ -91,10 +91,7 @@ pub struct Refusal {
 
 impl Refusal {
     pub(crate) fn new(code: Code, reason: impl Into<Cow<'static, str>>) -> Refusal {
-        Refusal {
-            code,
-            reason: reason.into(),
-        }
+        Refusal { code, reason: reason.into() }
     }
 
     pub(crate) fn err<T>(code: Code, reason: impl Into<Cow<'static, str>>) -> Result<T, Refusal> {

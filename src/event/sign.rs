@@ -55,9 +55,7 @@ impl Secret {
     /// When it is anything else.
     pub fn from_key_file(text: &str) -> Result<Secret, KeyFileError> {
         let digits = text.trim_end().strip_prefix(KEY_FILE).ok_or(KeyFileError)?;
-        hex::decode(digits)
-            .map(Secret::from_seed)
-            .ok_or(KeyFileError)
+        hex::decode(digits).map(Secret::from_seed).ok_or(KeyFileError)
     }
 }
 
@@ -112,14 +110,13 @@ impl<'a> Draft<'a> {
     pub fn created_by_default(mut self, at: Millis) -> Draft<'a> {
         if self.0.get("created_at").is_none() {
             let at = i64::try_from(at.0).unwrap_or(json::MAX_INTEGER);
-            self.0
-                .set("created_at", Json::Int(at.min(json::MAX_INTEGER)));
+            self.0.set("created_at", Json::Int(at.min(json::MAX_INTEGER)));
         }
         self
     }
 
-    /// Signs it: fills `author` where it is missing, sets `id` and `sig`, and gives the canonical
-    /// JSON text. The result keeps every rule of section 1.1 that does not depend on a node.
+    /// Signs it: fills `author` where it is missing, sets `id` and `sig`, and gives the JSON text
+    /// on one line. The result keeps every rule of section 1.1 that does not depend on a node.
     ///
     /// # Errors
     /// When it is not an event that a node would accept, or names another author.
@@ -136,6 +133,8 @@ impl<'a> Draft<'a> {
     /// As [`Draft::sign`].
     pub fn mine(mut self, secret: &Secret, bits: u16) -> Result<String, SignError> {
         self.set_author(secret)?;
+        // Nobody wants to wait for work on an event that is refused anyhow.
+        finish(secret, self.0.clone())?;
         let nonce = find_nonce(&mut self.0, bits);
         self.0.set("nonce", Json::Int(nonce));
         finish(secret, self.0)
@@ -147,10 +146,7 @@ impl<'a> Draft<'a> {
             None => {}
             Some(Json::Str(author)) if Hex32::parse(author) == Some(key) => {}
             Some(other) => {
-                return Err(SignError::OtherAuthor {
-                    found: super::fields::describe(other),
-                    key,
-                });
+                return Err(SignError::OtherAuthor { found: super::fields::describe(other), key });
             }
         }
         self.0.set("author", Json::Str(key.to_string().into()));
@@ -171,11 +167,7 @@ fn find_nonce(event: &mut Members<'_>, bits: u16) -> i64 {
     event.remove("nonce");
     let (mut before, mut after) = (Members::default(), Members::default());
     for (name, value) in event.iter() {
-        let side = if json::utf16_order(name, "nonce").is_lt() {
-            &mut before
-        } else {
-            &mut after
-        };
+        let side = if json::utf16_order(name, "nonce").is_lt() { &mut before } else { &mut after };
         side.push(Cow::Owned(name.to_owned()), value.clone());
     }
     let (mut head, mut tail) = (Vec::new(), Vec::new());
@@ -207,11 +199,9 @@ fn finish(secret: &Secret, mut event: Members<'_>) -> Result<String, SignError> 
     event.set("id", Json::Str(id.to_string().into()));
     event.set("sig", Json::Str(hex::encode(&sig).into()));
     super::from_members(&event, &Rules::any())?;
-    bytes.clear();
-    canonical::write_object(&event, &[], &mut bytes);
-    if bytes.len() > MAX_BYTES {
+    let text = canonical::text(&event);
+    if text.len() > MAX_BYTES {
         return Err(Refusal::new(super::Code::TooLarge, super::over_size()).into());
     }
-    // Written by this crate from strings, so it is UTF-8.
-    Ok(String::from_utf8(bytes).unwrap_or_default())
+    Ok(text)
 }

@@ -66,11 +66,7 @@ enum End {
 impl<R: Read> Lines<R> {
     /// Lines of at most `limit` bytes; longer ones are skipped and reported.
     pub fn new(input: R, limit: usize) -> Lines<R> {
-        Lines {
-            input: BufReader::with_capacity(64 * 1024, input),
-            number: 0,
-            limit,
-        }
+        Lines { input: BufReader::with_capacity(64 * 1024, input), number: 0, limit }
     }
 
     /// The number of the line that is being read, or was read last, from 1.
@@ -102,17 +98,10 @@ impl<R: Read> Lines<R> {
                 chunk.bytes.truncate(start);
             }
             let range = start..chunk.bytes.len();
-            let blank = chunk.bytes[range.clone()]
-                .iter()
-                .all(|b| matches!(b, b' ' | b'\t' | b'\r'));
+            let blank = chunk.bytes[range.clone()].iter().all(|b| matches!(b, b' ' | b'\t' | b'\r'));
             if over || !blank {
                 let ended = matches!(end, End::Line);
-                chunk.lines.push(Line {
-                    number: self.number,
-                    range,
-                    over,
-                    ended,
-                });
+                chunk.lines.push(Line { number: self.number, range, over, ended });
             }
         }
         Ok(false)
@@ -162,30 +151,16 @@ mod tests {
     fn read(text: &[u8], limit: usize) -> Vec<(u64, String, bool, bool)> {
         let mut lines = Lines::new(text, limit);
         let mut chunk = Chunk::default();
-        assert!(
-            lines
-                .fill(&mut chunk, usize::MAX, usize::MAX)
-                .expect("memory can be read")
-        );
-        let owned = |l: RawLine<'_>| {
-            (
-                l.number,
-                String::from_utf8_lossy(l.text).into_owned(),
-                l.over,
-                l.ended,
-            )
-        };
+        assert!(lines.fill(&mut chunk, usize::MAX, usize::MAX).expect("memory can be read"));
+        let owned =
+            |l: RawLine<'_>| (l.number, String::from_utf8_lossy(l.text).into_owned(), l.over, l.ended);
         chunk.lines().map(owned).collect()
     }
 
     #[test]
     fn lines_are_numbered_and_blank_ones_left_out() {
         let got = read(b"a\n\n \t\r\nbb\r\nc", 10);
-        let want = [
-            (1, "a", false, true),
-            (4, "bb", false, true),
-            (5, "c", false, false),
-        ];
+        let want = [(1, "a", false, true), (4, "bb", false, true), (5, "c", false, false)];
         assert_eq!(got, want.map(|(n, t, o, e)| (n, t.to_owned(), o, e)));
         assert!(read(b"", 10).is_empty());
     }

@@ -45,18 +45,12 @@ pub enum LogError {
 
 impl LogError {
     /// Puts a failed read in words: decompressors say little.
-    fn read(file: &str, line: u64, cause: &io::Error) -> LogError {
+    fn read(file: &str, packed: bool, line: u64, cause: &io::Error) -> LogError {
         let what = match cause.kind() {
             io::ErrorKind::UnexpectedEof => format!("the file is cut off ({cause})"),
-            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::Other => {
-                format!("the compressed data is damaged ({cause})")
-            }
+            _ if packed => format!("the compressed data is damaged ({cause})"),
             _ => format!("cannot be read on ({cause})"),
         };
-        LogError::Read {
-            file: file.to_owned(),
-            line: line.max(1),
-            what,
-        }
+        LogError::Read { file: file.to_owned(), line: line.max(1), what }
     }
 }

@@ -4,16 +4,19 @@
 use super::lines::{Chunk, Lines};
 use super::record::{self, Checked, Record};
 use super::{LogError, Source};
-use crate::event::{self, MAX_BYTES, Rules, Verifier};
+use crate::event::{self, Event, MAX_BYTES, Rules, Verifier};
 use crossbeam::channel::{Receiver, Sender, bounded};
 use std::num::NonZero;
 use std::sync::Arc;
 use std::thread;
 
-/// How many lines a thread checks at a time.
-const CHUNK_LINES: usize = 256;
+/// How many lines a thread checks at a time: as many as make a good batch of signatures.
+const CHUNK_LINES: usize = 2048;
 /// How many bytes of lines a thread checks at a time; one line may exceed it.
-const CHUNK_BYTES: usize = 512 * 1024;
+const CHUNK_BYTES: usize = 2 * 1024 * 1024;
+
+/// The most checking threads by default: each may hold some chunks in memory.
+const MOST_THREADS: usize = 16;
 
 /// How to check a log.
 #[derive(Clone, Debug)]
@@ -29,11 +32,7 @@ pub struct Options {
 impl Options {
     /// Checks everything, on every processor.
     pub fn new(rules: Rules) -> Options {
-        Options {
-            rules: Arc::new(rules),
-            skip_signatures: false,
-            threads: None,
-        }
+        Options { rules: Arc::new(rules), skip_signatures: false, threads: None }
     }
 }
 
@@ -52,7 +51,7 @@ pub struct Reader {
 
 /// Reads and judges a log.
 pub fn read(source: Source, options: &Options) -> Reader {
-    let processors = || thread::available_parallelism().map_or(1, NonZero::get);
+    let processors = || thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS);
     let threads = options.threads.map_or_else(processors, NonZero::get);
     // Bounded, so that a fast disk does not fill the memory.
     let (jobs, to_do) = bounded::<Job>(threads);
@@ -63,13 +62,7 @@ pub fn read(source: Source, options: &Options) -> Reader {
     }
     let name = source.name.clone();
     thread::spawn(move || cut(source, &jobs, &order));
-    Reader {
-        name,
-        queue,
-        current: Vec::new().into_iter(),
-        line: 0,
-        ended: false,
-    }
+    Reader { name, queue, current: Vec::new().into_iter(), line: 0, ended: false }
 }
 
 /// Cuts the stream into chunks, until it ends or nobody listens any more.
@@ -90,7 +83,7 @@ fn cut(source: Source, jobs: &Sender<Job>, order: &Sender<Receiver<Judged>>) {
             Err(cause) => {
                 let (done, result) = bounded(1);
                 // Nobody listens any more, or they hear of it.
-                let _ = done.send(Err(LogError::read(&source.name, lines.number(), &cause)));
+                let _ = done.send(Err(LogError::read(&source.name, source.packed, lines.number(), &cause)));
                 let _ = order.send(result);
                 return;
             }
@@ -101,27 +94,38 @@ fn cut(source: Source, jobs: &Sender<Job>, order: &Sender<Receiver<Judged>>) {
 fn work(to_do: &Receiver<Job>, options: &Options) {
     let mut verifier = Verifier::new();
     for (chunk, done) in to_do {
-        let judged = chunk.lines().map(|line| {
-            let mut checked = record::parse(line, &options.rules);
-            let skip = options.skip_signatures;
-            finish(&mut checked, &options.rules, |e| skip || verifier.verify(e));
-            checked
-        });
-        let judged = judged.collect();
+        let mut judged: Vec<Checked> =
+            chunk.lines().map(|line| record::parse(line, &options.rules)).collect();
+        finish(&mut judged, &mut verifier, options);
         // The caller may have stopped listening.
         let _ = done.send(Ok(judged));
     }
 }
 
 /// The checks from the signature on.
-fn finish(checked: &mut Checked, rules: &Rules, verify: impl FnOnce(&event::Event) -> bool) {
-    let Ok(Record::Event(event)) = &checked.outcome else {
-        return;
+fn finish(judged: &mut [Checked], verifier: &mut Verifier, options: &Options) {
+    let events: Vec<&Event> = judged.iter().filter_map(event_of).collect();
+    let valid = match options.skip_signatures {
+        true => vec![true; events.len()],
+        false => verifier.verify(&events),
     };
-    let verdict = event::verified(verify(event))
-        .and_then(|()| event::admit(event, checked.received_at, rules));
-    if let Err(refusal) = verdict {
-        checked.outcome = Err(refusal);
+    let mut verdicts = valid.into_iter();
+    for checked in judged {
+        let Some(event) = event_of(checked) else {
+            continue;
+        };
+        let verdict = event::verified(verdicts.next() == Some(true))
+            .and_then(|()| event::admit(event, checked.received_at, &options.rules));
+        if let Err(refusal) = verdict {
+            checked.outcome = Err(refusal);
+        }
+    }
+}
+
+fn event_of(checked: &Checked) -> Option<&Event> {
+    match &checked.outcome {
+        Ok(Record::Event(event)) => Some(event),
+        _ => None,
     }
 }
 
@@ -162,8 +166,7 @@ impl Reader {
         LogError::Read {
             file: self.name.clone(),
             line: self.line + 1,
-            what: "checking stopped, which is an error of wats: please report it with this log"
-                .into(),
+            what: "checking stopped, which is an error of wats: please report it with this log".into(),
         }
     }
 }

@@ -70,10 +70,7 @@ fn record(text: &[u8], rules: &Rules, received_at: &mut Option<Millis>) -> Resul
         (Some(Json::Object(event)), _) => {
             event::from_members(event, rules).map(|event| Record::Event(Box::new(event)))
         }
-        (Some(other), _) => bad(format!(
-            "`event` must be an object, and is {}",
-            other.kind()
-        )),
+        (Some(other), _) => bad(format!("`event` must be an object, and is {}", other.kind())),
         (None, _) => blob(members),
     }
 }
@@ -108,18 +105,11 @@ fn time(members: &Members<'_>) -> Result<Millis, Refusal> {
 }
 
 fn blob(members: &Members<'_>) -> Result<Record, Refusal> {
-    let Some(blob) = members
-        .get("blob")
-        .and_then(Json::as_str)
-        .and_then(Hex32::parse)
-    else {
+    let Some(blob) = members.get("blob").and_then(Json::as_str).and_then(Hex32::parse) else {
         return bad("`blob` must be 64 lower-case hex digits");
     };
     match members.get("present") {
-        Some(Json::Bool(present)) => Ok(Record::Blob {
-            blob,
-            present: *present,
-        }),
+        Some(Json::Bool(present)) => Ok(Record::Blob { blob, present: *present }),
         _ => bad("`present` must be true or false"),
     }
 }

@@ -13,13 +13,13 @@ pub struct Source {
     /// The path as it was given, or `standard input`.
     pub name: String,
     pub(super) bytes: Box<dyn Read + Send>,
+    /// Whether the bytes come out of a decompressor.
+    pub(super) packed: bool,
 }
 
 impl std::fmt::Debug for Source {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Source")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
+        f.debug_struct("Source").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
@@ -41,10 +41,7 @@ impl Source {
             return Source::unpack("standard input".into(), io::stdin(), None);
         }
         let name = path.display().to_string();
-        let failed = |cause| LogError::Open {
-            file: name.clone(),
-            cause,
-        };
+        let failed = |cause| LogError::Open { file: name.clone(), cause };
         // Opening a directory succeeds on some systems, and reading it gives an obscure error.
         if path.is_dir() {
             return Err(LogError::Directory { file: name });
@@ -71,10 +68,7 @@ impl Source {
         bytes: impl Read + Send + 'static,
         packing: Option<Packing>,
     ) -> Result<Source, LogError> {
-        let failed = |cause| LogError::Open {
-            file: name.clone(),
-            cause,
-        };
+        let failed = |cause| LogError::Open { file: name.clone(), cause };
         let mut bytes = BufReader::with_capacity(BUFFER, bytes);
         let packing = match packing {
             Some(packing) => packing,
@@ -83,11 +77,9 @@ impl Source {
         let bytes: Box<dyn Read + Send> = match packing {
             Packing::Plain => Box::new(bytes),
             Packing::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(bytes)),
-            Packing::Zstd => {
-                Box::new(zstd::stream::read::Decoder::with_buffer(bytes).map_err(failed)?)
-            }
+            Packing::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(bytes).map_err(failed)?),
         };
-        Ok(Source { name, bytes })
+        Ok(Source { name, bytes, packed: packing != Packing::Plain })
     }
 }
 

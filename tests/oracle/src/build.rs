@@ -47,10 +47,7 @@ impl Build {
     /// A network without profiles that asks no work.
     pub fn new() -> Build {
         Build {
-            config: Config {
-                networks: vec![Network::default()],
-                ..Config::default()
-            },
+            config: Config { networks: vec![Network::default()], ..Config::default() },
             events: Vec::new(),
             blobs: Vec::new(),
             keys: 0,
@@ -76,10 +73,7 @@ impl Build {
         let id = EventId(self.events.len() as u32);
         self.events.push(EventFact {
             id,
-            stamp: Stamp {
-                created_at: at,
-                tie: tie(id),
-            },
+            stamp: Stamp { created_at: at, tie: tie(id) },
             received_at: at,
             network: NetworkId(0),
             author,
@@ -128,14 +122,7 @@ impl Build {
         let announced = self.announces.get(&other).copied();
         let target = announced.unwrap_or_else(|| self.announce(other, None, at));
         let vouch = Some(vouch);
-        self.react(
-            author,
-            React {
-                vouch,
-                ..react(target)
-            },
-            at,
-        )
+        self.react(author, React { vouch, ..react(target) }, at)
     }
 
     /// An ask that opens a thread.
@@ -151,10 +138,7 @@ impl Build {
     /// A post that cites others.
     pub fn post_citing(&mut self, author: KeyId, refs: &[EventId], at: Millis) -> EventId {
         let refs = refs.into();
-        let post = Post {
-            refs,
-            ..post(PostKind::Post)
-        };
+        let post = Post { refs, ..post(PostKind::Post) };
         self.say(author, Body::Post(post), at)
     }
 
@@ -164,28 +148,16 @@ impl Build {
     }
 
     /// A post that replies to an event of a thread.
-    pub fn reply(
-        &mut self,
-        author: KeyId,
-        parent: EventId,
-        thread: EventId,
-        at: Millis,
-    ) -> EventId {
+    pub fn reply(&mut self, author: KeyId, parent: EventId, thread: EventId, at: Millis) -> EventId {
         let reply = Some(Reply { parent, thread });
-        let post = Post {
-            reply,
-            ..post(PostKind::Post)
-        };
+        let post = Post { reply, ..post(PostKind::Post) };
         self.say(author, Body::Post(post), at)
     }
 
     /// A digest of its sources, in a thread of its own.
     pub fn digest(&mut self, author: KeyId, refs: &[EventId], at: Millis) -> EventId {
         let refs = refs.into();
-        let digest = Post {
-            refs,
-            ..post(PostKind::Digest)
-        };
+        let digest = Post { refs, ..post(PostKind::Digest) };
         self.say(author, Body::Post(digest), at)
     }
 
@@ -197,14 +169,7 @@ impl Build {
     /// A react with a bare value.
     pub fn vote(&mut self, author: KeyId, target: EventId, value: i8, at: Millis) -> EventId {
         let value = Some(value);
-        self.react(
-            author,
-            React {
-                value,
-                ..react(target)
-            },
-            at,
-        )
+        self.react(author, React { value, ..react(target) }, at)
     }
 
     /// A react +1 with text evidence.
@@ -220,78 +185,37 @@ impl Build {
     fn with_evidence(&mut self, author: KeyId, target: EventId, value: i8, at: Millis) -> EventId {
         let value = Some(value);
         let evidence = Evidence::Text;
-        self.react(
-            author,
-            React {
-                value,
-                evidence,
-                ..react(target)
-            },
-            at,
-        )
+        self.react(author, React { value, evidence, ..react(target) }, at)
     }
 
     /// A react `accept: true`.
     pub fn accept(&mut self, author: KeyId, target: EventId, at: Millis) -> EventId {
         let accept = Some(true);
-        self.react(
-            author,
-            React {
-                accept,
-                ..react(target)
-            },
-            at,
-        )
+        self.react(author, React { accept, ..react(target) }, at)
     }
 
     /// A react `used: true`.
     pub fn used(&mut self, author: KeyId, target: EventId, at: Millis) -> EventId {
         let used = Some(true);
-        self.react(
-            author,
-            React {
-                used,
-                ..react(target)
-            },
-            at,
-        )
+        self.react(author, React { used, ..react(target) }, at)
     }
 
     /// A react `still_valid: true`.
     pub fn renew(&mut self, author: KeyId, target: EventId, at: Millis) -> EventId {
-        self.react(
-            author,
-            React {
-                still_valid: true,
-                ..react(target)
-            },
-            at,
-        )
+        self.react(author, React { still_valid: true, ..react(target) }, at)
     }
 
     /// What the oracle says of all that was received until `now`.
     pub fn views(&self, now: Millis) -> Views {
         let received = |e: &&EventFact| e.received_at <= now;
         let events: Vec<_> = self.events.iter().filter(received).cloned().collect();
-        evaluate(&State {
-            config: &self.config,
-            events: &events,
-            blobs: &self.blobs,
-            now,
-        })
+        evaluate(&State { config: &self.config, events: &events, blobs: &self.blobs, now })
     }
 }
 
 /// A post-like event with some text, in no thread, that cites and attaches nothing.
 pub fn post(kind: PostKind) -> Post {
-    Post {
-        kind,
-        reply: None,
-        refs: Box::default(),
-        blank: false,
-        blobs: Box::default(),
-        supersedes: None,
-    }
+    Post { kind, reply: None, refs: Box::default(), blank: false, blobs: Box::default(), supersedes: None }
 }
 
 /// A react that says nothing.

@@ -61,17 +61,8 @@ struct Assertion {
 
 /// The judgements on all contradictions of post-like events, by the contradictions' places; on
 /// others they say *ignored*. The second run is given the voices of the first.
-pub(crate) fn run(
-    net: &Network,
-    signals: &Signals,
-    keys: &Keys,
-    voice: Option<&[Fixed]>,
-) -> Vec<Judgement> {
-    let ignored = Judgement {
-        verdict: Verdict::Ignored,
-        quote: None,
-        rebuttals: Vec::new(),
-    };
+pub(crate) fn run(net: &Network, signals: &Signals, keys: &Keys, voice: Option<&[Fixed]>) -> Vec<Judgement> {
+    let ignored = Judgement { verdict: Verdict::Ignored, quote: None, rebuttals: Vec::new() };
     let mut judgements = vec![ignored; signals.contradictions.items.len()];
     let assertions = counting_assertions(net, signals, keys, voice);
     for (p, _) in net.posts().filter(|&(p, _)| !assertions.of(p).is_empty()) {
@@ -93,18 +84,11 @@ fn counting_assertions(
 ) -> Grouped<Assertion> {
     let w_min = net.policy.w_min;
     let heard = |a: Key| keys.weight[a] >= w_min && voice.is_none_or(|voice| voice[a] >= w_min);
-    let resting = signals
-        .arguments
-        .iter()
-        .filter_map(|z| Some((z.rests_on?, z.event)));
+    let resting = signals.arguments.iter().filter_map(|z| Some((z.rests_on?, z.event)));
     let resting = Grouped::new(net.events.len(), resting.collect(), |&(t, _)| t);
     let mut joint = Tally::new(keys);
     let mut assertions = Vec::new();
-    for on_x in signals
-        .contradictions
-        .items
-        .chunk_by(|c, d| c.target == d.target)
-    {
+    for on_x in signals.contradictions.items.chunk_by(|c, d| c.target == d.target) {
         let x = on_x[0].target;
         for c in on_x.iter().filter(|c| heard(c.author)) {
             joint.count(c.author, keys.trust[c.author]);
@@ -186,22 +170,13 @@ impl Framework {
         let labels = grounded(&attackers);
         let mut attacks_p = vec![false; nodes.len()];
         attackers[0].iter().for_each(|&y| attacks_p[y] = true);
-        Framework {
-            place,
-            nodes,
-            attackers,
-            labels,
-            attacks_p,
-        }
+        Framework { place, nodes, attackers, labels, attacks_p }
     }
 
     /// The verdict on a contradiction of p.
     fn judge(&self, net: &Network, signals: &Signals, c: &Contradiction) -> Judgement {
         // Only its critic can argue with an argument, so it attacks p in this contradiction.
-        let places = signals
-            .arguments_of(c)
-            .iter()
-            .filter_map(|y| self.place.get(&y.event));
+        let places = signals.arguments_of(c).iter().filter_map(|y| self.place.get(&y.event));
         let arguments: Vec<usize> = places.copied().filter(|&y| self.attacks_p[y]).collect();
         let verdict = match arguments.iter().map(|&y| self.labels[y]).min() {
             Some(Label::In) => Verdict::Stands,
@@ -211,24 +186,13 @@ impl Framework {
         };
         let quote = arguments.iter().map(|&y| {
             let argument = self.nodes[y];
-            let evidence = net
-                .react(argument)
-                .is_some_and(|react| react.evidence.given());
+            let evidence = net.react(argument).is_some_and(|react| react.evidence.given());
             let stamp = net.stamp(argument);
-            Quote {
-                label: self.labels[y],
-                without_evidence: !evidence,
-                stamp,
-                argument,
-            }
+            Quote { label: self.labels[y], without_evidence: !evidence, stamp, argument }
         });
         let attackers = arguments.iter().flat_map(|&y| &self.attackers[y]);
         let rebutting = attackers.filter(|&&z| self.labels[z] == Label::In);
-        Judgement {
-            verdict,
-            quote: quote.min(),
-            rebuttals: rebutting.map(|&z| self.nodes[z]).collect(),
-        }
+        Judgement { verdict, quote: quote.min(), rebuttals: rebutting.map(|&z| self.nodes[z]).collect() }
     }
 }
 

@@ -32,10 +32,7 @@ impl Sets<'_> {
         let groups = different(crowd.iter().map(|&k| keys.group[k]), without);
         let classes = different(crowd.iter().map(|&k| keys.class[k]), without);
         let origins = different(crowd.iter().flat_map(|&k| origins(k)).copied(), without);
-        let sponsors = different(
-            crowd.iter().flat_map(|&k| &keys.sponsors[k]).copied(),
-            without,
-        );
+        let sponsors = different(crowd.iter().flat_map(|&k| &keys.sponsors[k]).copied(), without);
         groups.min(classes).min(origins).min(sponsors)
     }
 }
@@ -57,10 +54,7 @@ pub(crate) struct Parts {
 
 impl Parts {
     pub(crate) fn new(groups: usize) -> Parts {
-        Parts {
-            number: vec![None; groups],
-            touched: Vec::new(),
-        }
+        Parts { number: vec![None; groups], touched: Vec::new() }
     }
 
     /// The part's number becomes `v` if that is larger, or the first.
@@ -83,9 +77,7 @@ impl Parts {
     /// Takes all numbers out.
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = (Group, Fixed)> {
         let number = &mut self.number;
-        self.touched
-            .drain(..)
-            .map(|part| (part, number[part].take().unwrap_or_default()))
+        self.touched.drain(..).map(|part| (part, number[part].take().unwrap_or_default()))
     }
 
     fn at(&mut self, part: Group) -> &mut Option<Fixed> {
@@ -106,11 +98,7 @@ pub(crate) struct Tally<'a> {
 impl<'a> Tally<'a> {
     pub(crate) fn new(keys: &'a Keys) -> Tally<'a> {
         let parts = || Parts::new(keys.groups.len());
-        Tally {
-            keys,
-            by_group: parts(),
-            by_class: parts(),
-        }
+        Tally { keys, by_group: parts(), by_class: parts() }
     }
 
     /// Counts `v` of `k` in.

@@ -18,12 +18,7 @@ impl Strength {
     pub(crate) fn new(net: &Network, base: Fixed, half_life: Millis, clock: Millis) -> Strength {
         let steps = net.now.since(clock).0.saturating_mul(16) / half_life.0.max(1);
         let decay = decay(steps);
-        Strength {
-            clock,
-            decay,
-            value: base.times(decay),
-            live: steps <= net.policy.live_steps,
-        }
+        Strength { clock, decay, value: base.times(decay), live: steps <= net.policy.live_steps }
     }
 }
 
@@ -49,10 +44,7 @@ mod tests {
     #[test]
     fn the_table_holds_roots_of_one_half() {
         for (i, &d) in D.iter().enumerate() {
-            assert_eq!(
-                d,
-                (ONE.0 as f64 * (-(i as f64) / 16.0).exp2()).round() as i64
-            );
+            assert_eq!(d, (ONE.0 as f64 * (-(i as f64) / 16.0).exp2()).round() as i64);
         }
     }
 

@@ -35,13 +35,7 @@ pub(crate) fn knowledge(
     standing: &Standing,
     statuses: &[Option<PostStatus>],
 ) -> Knowledge {
-    let of = Of {
-        net,
-        signals,
-        keys,
-        standing,
-        statuses,
-    };
+    let of = Of { net, signals, keys, standing, statuses };
     let qualifying: Vec<Digest> = net.posts().filter_map(|(d, _)| of.qualifies(d)).collect();
     let superseded = of.superseded(&qualifying);
     let canonical = of.canonical(&superseded);
@@ -55,41 +49,22 @@ pub(crate) fn knowledge(
         let voices = of.support(d);
         // Reading: a root that is not held has no canonical answer, and is not put out.
         threads.retain(|t| net.held(*t).is_some());
-        threads.retain(|t| {
-            canonical
-                .get(t)
-                .is_none_or(|&answer| voices >= of.support(answer))
-        });
+        threads.retain(|t| canonical.get(t).is_none_or(|&answer| voices >= of.support(answer)));
         for &t in &threads {
             let shown = covered.entry(t).or_insert(d);
             if of.order(d) > of.order(*shown) {
                 *shown = d;
             }
         }
-        entries.insert(EntryView {
-            entry: net.events[d].id,
-            digest: true,
-            threads,
-        });
+        entries.insert(EntryView { entry: net.events[d].id, digest: true, threads });
     }
     covers.extend(covered.iter().map(|(&t, &d)| (t, net.events[d].id)));
     for (&thread, &answer) in canonical.iter().filter(|(t, _)| !covered.contains_key(t)) {
         let entry = net.events[answer].id;
-        entries.insert(EntryView {
-            entry,
-            digest: false,
-            threads: vec![thread],
-        });
+        entries.insert(EntryView { entry, digest: false, threads: vec![thread] });
     }
-    let canonical = canonical
-        .into_iter()
-        .map(|(t, answer)| (t, net.events[answer].id))
-        .collect();
-    Knowledge {
-        entries,
-        canonical,
-        covers,
-    }
+    let canonical = canonical.into_iter().map(|(t, answer)| (t, net.events[answer].id)).collect();
+    Knowledge { entries, canonical, covers }
 }
 
 struct Of<'a> {
@@ -109,42 +84,28 @@ impl Of<'_> {
     /// The live supporters' words on p, of those who take part.
     fn live(&self, p: Event) -> impl Iterator<Item = &Signal> {
         let counts = |s: &&Signal| positive(self.net, self.keys, s) && self.takes_part(s.author);
-        self.signals
-            .on(p)
-            .iter()
-            .filter(|s| s.kind.supports() && s.is.live)
-            .filter(counts)
+        self.signals.on(p).iter().filter(|s| s.kind.supports() && s.is.live).filter(counts)
     }
 
     /// The live supporters of p through signals of these kinds.
     fn supporters(&self, p: Event, through: &[Kind]) -> Vec<Key> {
-        self.live(p)
-            .filter(|s| through.contains(&s.kind))
-            .map(|s| s.author)
-            .collect()
+        self.live(p).filter(|s| through.contains(&s.kind)).map(|s| s.author).collect()
     }
 
     /// The voices of the live supporters of p, accepts included.
     fn support(&self, p: Event) -> usize {
-        self.keys
-            .sets()
-            .voices(&self.supporters(p, &[Kind::Accept, Kind::Confirm, Kind::Use]))
+        self.keys.sets().voices(&self.supporters(p, &[Kind::Accept, Kind::Confirm, Kind::Use]))
     }
 
     /// Independent voices among the live supporters of p through signals of these kinds.
     fn independent(&self, p: Event, through: &[Kind]) -> bool {
-        let voices = self
-            .keys
-            .sets()
-            .independent(&self.supporters(p, through), self.net.author[p]);
+        let voices = self.keys.sets().independent(&self.supporters(p, through), self.net.author[p]);
         voices >= self.net.policy.knowledge_voices
     }
 
     /// The asker whose accept holds on p.
     fn holding_asker(&self, p: Event) -> Option<Key> {
-        self.live(p)
-            .find(|s| s.kind == Kind::Accept)
-            .map(|s| s.author)
+        self.live(p).find(|s| s.kind == Kind::Accept).map(|s| s.author)
     }
 
     fn confirmed(&self, p: Event) -> bool {
@@ -159,15 +120,9 @@ impl Of<'_> {
         }
         let by_voices = self.independent(d, &[Kind::Confirm, Kind::Use]);
         // An accept is by the author of the ask thread(d).
-        let parent = post
-            .reply
-            .map(|r| r.parent)
-            .filter(|p| self.net.thread[d] == Some(*p));
+        let parent = post.reply.map(|r| r.parent).filter(|p| self.net.thread[d] == Some(*p));
         let accepted = parent.is_some() && self.holding_asker(d).is_some();
-        (by_voices || accepted).then_some(Digest {
-            event: d,
-            by_voices,
-        })
+        (by_voices || accepted).then_some(Digest { event: d, by_voices })
     }
 
     /// The qualifying digests that another one, by the same author or as good, supersedes.
@@ -177,9 +132,7 @@ impl Of<'_> {
         let mut superseded = FxHashSet::default();
         for &new in &events {
             let named = self.net.post(new).and_then(|post| post.supersedes);
-            let named = named
-                .and_then(|id| self.net.held(id))
-                .filter(|d| events.contains(d));
+            let named = named.and_then(|id| self.net.held(id)).filter(|d| events.contains(d));
             let Some(old) = named.filter(|&old| old != new) else {
                 continue;
             };
@@ -201,10 +154,7 @@ impl Of<'_> {
             let best = canonical.entry(t).or_insert(p);
             let order = |p: Event| {
                 let status = self.statuses[p];
-                (
-                    status.map(|s| (s.score, s.counts.accepts)),
-                    self.net.stamp(p),
-                )
+                (status.map(|s| (s.score, s.counts.accepts)), self.net.stamp(p))
             };
             if order(p) > order(*best) {
                 *best = p;
@@ -223,15 +173,11 @@ impl Of<'_> {
             PostKind::Digest => !post.refs.is_empty() && !superseded.contains(&p),
         };
         let t = net.thread[p].filter(|t| may && post.reply.is_some_and(|r| r.parent == *t))?;
-        net.held(t)
-            .and_then(|t| net.post(t))
-            .filter(|t| t.kind == PostKind::Ask)?;
+        net.held(t).and_then(|t| net.post(t)).filter(|t| t.kind == PostKind::Ask)?;
         let backed = |asker: Key| {
             let others = self.supporters(p, &[Kind::Confirm, Kind::Use]);
             others.into_iter().any(|k| {
-                k != asker
-                    && keys.group[k] != keys.group[asker]
-                    && keys.class[k] != keys.class[asker]
+                k != asker && keys.group[k] != keys.group[asker] && keys.class[k] != keys.class[asker]
             })
         };
         let accepted = self.holding_asker(p).is_some_and(backed);

@@ -94,20 +94,9 @@ pub fn evaluate(state: &State) -> Views {
         let knowledge = knowledge::knowledge(&net, &signals, &keys, &standing, &statuses);
         let replicas = survival::replicas(&net, &signals, &keys, &standing, &statuses);
 
-        survival::blobs(
-            &mut views.blobs,
-            &net,
-            &signals,
-            &standing,
-            &statuses,
-            &knowledge,
-        );
-        views
-            .posts
-            .extend(status::views(&net, &statuses, &replicas));
-        views
-            .authors
-            .extend(reputation::views(&net, &keys, &standing));
+        survival::blobs(&mut views.blobs, &net, &signals, &standing, &statuses, &knowledge);
+        views.posts.extend(status::views(&net, &statuses, &replicas));
+        views.authors.extend(reputation::views(&net, &keys, &standing));
         views.entries.extend(knowledge.entries);
         views.canonical.extend(knowledge.canonical);
         views.covers.extend(knowledge.covers);

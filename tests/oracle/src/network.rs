@@ -38,11 +38,7 @@ pub(crate) struct Network<'a> {
 }
 
 impl<'a> Network<'a> {
-    pub(crate) fn new(
-        state: &State<'a>,
-        id: NetworkId,
-        held_blobs: &'a FxHashSet<BlobId>,
-    ) -> Network<'a> {
+    pub(crate) fn new(state: &State<'a>, id: NetworkId, held_blobs: &'a FxHashSet<BlobId>) -> Network<'a> {
         let events: Vec<_> = state.events.iter().filter(|e| e.network == id).collect();
         let mut places = Places::default();
         for (place, event) in events.iter().enumerate() {
@@ -140,10 +136,7 @@ impl<'a> Network<'a> {
                 *latest = (*latest).max(Some((event.stamp, owner)));
             }
         }
-        latest
-            .into_iter()
-            .map(|l| l.and_then(|(_, owner)| owner))
-            .collect()
+        latest.into_iter().map(|l| l.and_then(|(_, owner)| owner)).collect()
     }
 
     /// Who vouches for whom: the latest label of each (voucher, author of the announce) counts.
@@ -162,11 +155,7 @@ impl<'a> Network<'a> {
                 *latest = said.max(*latest);
             }
         }
-        latest
-            .into_iter()
-            .filter(|(_, (_, vouch))| *vouch)
-            .map(|(pair, _)| pair)
-            .collect()
+        latest.into_iter().filter(|(_, (_, vouch))| *vouch).map(|(pair, _)| pair).collect()
     }
 }
 

@@ -23,29 +23,14 @@ const INFINITE: u8 = u8::MAX;
 
 /// Spreads groups and classes from the anchors along the backings. Sets of `broad` members or more
 /// collapse to the key's own group.
-pub(crate) fn spread(
-    broad: usize,
-    anchors: &[bool],
-    group: &[Group],
-    backing: &Grouped<Backing>,
-) -> Spread {
+pub(crate) fn spread(broad: usize, anchors: &[bool], group: &[Group], backing: &Grouped<Backing>) -> Spread {
     let all = 0..group.len();
     let of_anchors = |k: Key| {
-        if anchors[k] {
-            vec![group[k]]
-        } else {
-            Vec::new()
-        }
+        if anchors[k] { vec![group[k]] } else { Vec::new() }
     };
     let mut origins: Vec<Vec<Group>> = all.clone().map(of_anchors).collect();
-    let mut distance: Vec<u8> = anchors
-        .iter()
-        .map(|&a| if a { 0 } else { INFINITE })
-        .collect();
-    let mut class: Vec<Option<Group>> = all
-        .clone()
-        .map(|k| anchors[k].then_some(group[k]))
-        .collect();
+    let mut distance: Vec<u8> = anchors.iter().map(|&a| if a { 0 } else { INFINITE }).collect();
+    let mut class: Vec<Option<Group>> = all.clone().map(|k| anchors[k].then_some(group[k])).collect();
     let mut broadly_backed = vec![false; group.len()];
 
     for round in 1..=3 {
@@ -64,38 +49,20 @@ pub(crate) fn spread(
         (origins, class) = (next_origins, next_class);
     }
 
-    let speaks_for_itself: Vec<bool> = all
-        .clone()
-        .map(|k| anchors[k] || broadly_backed[k] || origins[k].is_empty())
-        .collect();
-    let class: Vec<Group> = all
-        .clone()
-        .map(|k| {
-            class[k]
-                .filter(|_| !speaks_for_itself[k])
-                .unwrap_or(group[k])
-        })
-        .collect();
+    let speaks_for_itself: Vec<bool> =
+        all.clone().map(|k| anchors[k] || broadly_backed[k] || origins[k].is_empty()).collect();
+    let class: Vec<Group> =
+        all.clone().map(|k| class[k].filter(|_| !speaks_for_itself[k]).unwrap_or(group[k])).collect();
     let sponsors = |k: Key| {
         if anchors[k] || origins[k].is_empty() {
             return vec![group[k]];
         }
-        let backers = backing
-            .of(k)
-            .iter()
-            .map(|b| b.from)
-            .filter(|&b| !origins[b].is_empty());
+        let backers = backing.of(k).iter().map(|b| b.from).filter(|&b| !origins[b].is_empty());
         let classes = union(backers.map(|b| std::slice::from_ref(&class[b])), broad);
         classes.unwrap_or_else(|| vec![group[k]])
     };
     let sponsors = all.map(sponsors).collect();
-    Spread {
-        distance,
-        origins,
-        class,
-        sponsors,
-        speaks_for_itself,
-    }
+    Spread { distance, origins, class, sponsors, speaks_for_itself }
 }
 
 /// The union of the sets, sorted; none when it has `broad` members or more.

@@ -22,12 +22,7 @@ pub(crate) struct Standing {
 }
 
 /// Computes reputation and voice, from the verdicts of the first run.
-pub(crate) fn reputation(
-    net: &Network,
-    signals: &Signals,
-    keys: &Keys,
-    verdicts: &[Judgement],
-) -> Standing {
+pub(crate) fn reputation(net: &Network, signals: &Signals, keys: &Keys, verdicts: &[Judgement]) -> Standing {
     let w_min = net.policy.w_min;
     let posts = net.posts().map(|(x, _)| (net.author[x], x)).collect();
     let posts: Grouped<(Key, Event)> = Grouped::new(net.keys.len(), posts, |&(a, _)| a);
@@ -82,11 +77,7 @@ pub(crate) fn reputation(
     };
     let voice: Vec<Fixed> = (0..net.keys.len()).map(voice).collect();
     let has_weight = voice.iter().map(|&voice| voice >= w_min).collect();
-    Standing {
-        reputation,
-        voice,
-        has_weight,
-    }
+    Standing { reputation, voice, has_weight }
 }
 
 /// The sum over the parts c of a partition of `top(c) * sat(x) / ONE`, for one author at a time.
@@ -104,13 +95,7 @@ struct Partition<'a> {
 impl<'a> Partition<'a> {
     fn new(keys: &'a Keys, part: &'a [Group]) -> Partition<'a> {
         let parts = || Parts::new(keys.groups.len());
-        Partition {
-            keys,
-            part,
-            largest: parts(),
-            sum: parts(),
-            top: parts(),
-        }
+        Partition { keys, part, largest: parts(), sum: parts(), top: parts() }
     }
 
     fn signal(&mut self, by: Key, value: Fixed) {
@@ -126,10 +111,7 @@ impl<'a> Partition<'a> {
 
     fn take(&mut self) -> Fixed {
         let top = &self.top;
-        let of_parts = self
-            .sum
-            .drain()
-            .map(|(part, x)| top.get(part).times(x.saturated()));
+        let of_parts = self.sum.drain().map(|(part, x)| top.get(part).times(x.saturated()));
         let total = of_parts.sum();
         self.top.drain().for_each(drop);
         total

@@ -106,21 +106,9 @@ pub(crate) fn read(net: &Network) -> Signals {
         mentions.extend(acts[reacting..].iter().map(|act| act.event as Event));
         reacts.sort_unstable_by_key(|&e| net.stamp(e));
         let considered = &reacts[reacts.len().saturating_sub(net.policy.max_reacts)..];
-        reader.pair(
-            acts[0].author as Key,
-            acts[0].target as Event,
-            considered,
-            &mentions,
-        );
+        reader.pair(acts[0].author as Key, acts[0].target as Event, considered, &mentions);
     }
-    let Reader {
-        mut signals,
-        contradictions,
-        arguments,
-        attaching,
-        accepted,
-        ..
-    } = reader;
+    let Reader { mut signals, contradictions, arguments, attaching, accepted, .. } = reader;
     // Of all accepts in a thread only the latest counts.
     signals.retain(|s| {
         let winner = || net.thread[s.target].and_then(|q| accepted.get(&q));
@@ -191,23 +179,14 @@ impl Reader<'_> {
     fn stance(&mut self, author: Key, x: Event, reacts: &[Event], mentions: &[Event]) -> bool {
         let net = self.net;
         let mut valued = Vec::new();
-        valued.extend(
-            reacts
-                .iter()
-                .copied()
-                .filter(|&e| value(self.say(e)).is_some()),
-        );
+        valued.extend(reacts.iter().copied().filter(|&e| value(self.say(e)).is_some()));
         let Some(&latest) = valued.last() else {
             return false;
         };
         let sign = value(self.say(latest));
         let before_run = valued.iter().rposition(|&e| value(self.say(e)) != sign);
         let run = &valued[before_run.map_or(0, |i| i + 1)..];
-        let evidenced = || {
-            run.iter()
-                .copied()
-                .filter(|&e| self.say(e).evidence.given())
-        };
+        let evidenced = || run.iter().copied().filter(|&e| self.say(e).evidence.given());
         let artifact = run.iter().any(|&e| self.artifact(e));
         let te = |e: Event| net.events[e].te();
         let renewals = || evidenced().map(te).chain(self.still_valid(reacts));
@@ -243,12 +222,7 @@ impl Reader<'_> {
                     self.arguments.extend(arguments);
                     let arguments = start..self.arguments.len();
                     let is = Strength::new(net, base, policy.half_life, clock);
-                    self.contradictions.push(Contradiction {
-                        author,
-                        target: x,
-                        is,
-                        arguments,
-                    });
+                    self.contradictions.push(Contradiction { author, target: x, is, arguments });
                     self.attach(x, run);
                 }
                 true
@@ -268,12 +242,7 @@ impl Reader<'_> {
     ) -> Vec<Argument> {
         let net = self.net;
         let argues = |e| self.say(e).evidence.given() || self.names(author, e).is_some();
-        let minus = || {
-            reacts
-                .iter()
-                .copied()
-                .filter(|&e| self.say(e).value == Some(-1))
-        };
+        let minus = || reacts.iter().copied().filter(|&e| self.say(e).value == Some(-1));
         let replies_since = |react: Event| {
             let lead = net.policy.reply_lead.0;
             net.stamp(react).created_at.0.saturating_sub(lead)
@@ -299,23 +268,14 @@ impl Reader<'_> {
             Some(react) if !react.evidence.given() => self.names(author, e),
             _ => None,
         };
-        able.into_iter()
-            .map(|event| Argument {
-                event,
-                rests_on: rests_on(event),
-            })
-            .collect()
+        able.into_iter().map(|event| Argument { event, rests_on: rests_on(event) }).collect()
     }
 
     /// The first held post-like event by A that A's react names in its `refs`.
     fn names(&self, author: Key, react: Event) -> Option<Event> {
         let net = self.net;
         let own = |&e: &Event| net.author[e] == author && net.post(e).is_some();
-        self.say(react)
-            .refs
-            .iter()
-            .filter_map(|&id| net.held(id))
-            .find(own)
+        self.say(react).refs.iter().filter_map(|&id| net.held(id)).find(own)
     }
 
     /// Use: among A's reacts on X that carry `used`, the latest is `true`.
@@ -351,11 +311,7 @@ impl Reader<'_> {
     fn cite(&mut self, author: Key, x: Event, mentions: &[Event]) {
         let net = self.net;
         let later = |&&e: &&Event| net.stamp(e).created_at > net.stamp(x).created_at;
-        let origin = mentions
-            .iter()
-            .filter(later)
-            .map(|&e| net.events[e].te())
-            .min();
+        let origin = mentions.iter().filter(later).map(|&e| net.events[e].te()).min();
         if let Some(origin) = origin.filter(|_| net.post(x).is_some()) {
             self.signal(author, x, Kind::Cite, net.policy.base_cite, origin);
         }
@@ -369,10 +325,7 @@ impl Reader<'_> {
         flag: impl Fn(&React) -> Option<bool>,
     ) -> Option<(Stamp, Millis, Vec<Millis>)> {
         let net = self.net;
-        let carrying = reacts
-            .iter()
-            .rev()
-            .filter(|&&e| flag(self.say(e)).is_some());
+        let carrying = reacts.iter().rev().filter(|&&e| flag(self.say(e)).is_some());
         let mut times = Vec::new();
         let mut latest = None;
         for &e in carrying.take_while(|&&e| flag(self.say(e)) == Some(true)) {
@@ -408,12 +361,7 @@ impl Reader<'_> {
             _ => policy.half_life,
         };
         let is = Strength::new(self.net, base, half_life, clock);
-        self.signals.push(Signal {
-            author,
-            target,
-            kind,
-            is,
-        });
+        self.signals.push(Signal { author, target, kind, is });
     }
 
     /// Notes the reacts of the run of a confirm or a contradiction that attach blobs.
@@ -429,9 +377,7 @@ impl Reader<'_> {
 
     /// The react's words. Only reacts are asked.
     fn say(&self, e: Event) -> &React {
-        self.net
-            .react(e)
-            .expect("only reacts stand among the reacts of a pair")
+        self.net.react(e).expect("only reacts stand among the reacts of a pair")
     }
 
     /// Whether the react has artifact evidence: its blob is held.

@@ -27,12 +27,7 @@ pub(crate) fn statuses(
     standing: &Standing,
     verdicts: &[Judgement],
 ) -> Vec<Option<PostStatus>> {
-    let mut of = Of {
-        net,
-        keys,
-        standing,
-        tally: Tally::new(keys),
-    };
+    let mut of = Of { net, keys, standing, tally: Tally::new(keys) };
     let status = |p: Event| {
         net.post(p)?;
         let range = signals.contradictions.range(p);
@@ -177,26 +172,10 @@ pub(crate) fn views(
     replicas: &[u8],
 ) -> impl Iterator<Item = (EventId, PostView)> {
     (0..net.events.len()).filter_map(|p| {
-        let PostStatus {
-            status,
-            score,
-            counts,
-            why,
-        } = statuses[p]?;
+        let PostStatus { status, score, counts, why } = statuses[p]?;
         let post = net.events[p].id;
         let author = net.events[p].author;
         let replicas = replicas[p];
-        Some((
-            post,
-            PostView {
-                post,
-                author,
-                status,
-                score,
-                counts,
-                replicas,
-                why,
-            },
-        ))
+        Some((post, PostView { post, author, status, score, counts, replicas, why }))
     })
 }

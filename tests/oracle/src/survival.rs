@@ -22,10 +22,7 @@ pub(crate) fn replicas(
     let policy = net.policy;
     let recent = |clock| net.now.since(clock) < policy.recent;
     let replicas = |p: Event| match statuses[p] {
-        Some(PostStatus {
-            status: Status::Confirmed,
-            ..
-        }) => policy.replicas_confirmed,
+        Some(PostStatus { status: Status::Confirmed, .. }) => policy.replicas_confirmed,
         Some(_) => {
             let mut relied = signals.on(p).iter().filter(|s| {
                 let relies = s.kind.supports() || s.kind == Kind::Cite;
@@ -41,11 +38,7 @@ pub(crate) fn replicas(
 
 /// The view of a blob that the node holds, whoever else does.
 pub(crate) fn hold(views: &mut BTreeMap<BlobId, BlobView>, blob: BlobId) -> &mut BlobView {
-    views.entry(blob).or_insert(BlobView {
-        blob,
-        pinned: false,
-        rank: None,
-    })
+    views.entry(blob).or_insert(BlobView { blob, pinned: false, rank: None })
 }
 
 /// Adds the network's holders to the views of the blobs.
@@ -68,17 +61,12 @@ pub(crate) fn blobs(
         let used = status.counts.uses + status.counts.cites > 0;
         let view = hold(views, blob);
         view.pinned |= net.own[net.author[holder]] || entries.contains(&event.id);
-        view.rank = view
-            .rank
-            .max(Some((status.score, used, event.stamp.created_at)));
+        view.rank = view.rank.max(Some((status.score, used, event.stamp.created_at)));
     };
     for (p, post) in net.posts() {
         post.blobs.iter().for_each(|&blob| holder(p, blob));
     }
-    let of_weight = signals
-        .attaching
-        .iter()
-        .filter(|&&e| standing.has_weight[net.author[e]]);
+    let of_weight = signals.attaching.iter().filter(|&&e| standing.has_weight[net.author[e]]);
     for e in of_weight.copied().chain(own_attaching(net)) {
         if let Some((react, x)) = net.react(e).and_then(|r| Some((r, net.held(r.target)?))) {
             react.blobs.iter().for_each(|&blob| holder(x, blob));
@@ -91,10 +79,7 @@ pub(crate) fn blobs(
 fn own_attaching(net: &Network) -> Vec<Event> {
     let mut reacts: FxHashMap<_, Vec<Event>> = FxHashMap::default();
     for (e, react) in net.reacts().filter(|&(e, _)| net.own[net.author[e]]) {
-        reacts
-            .entry((net.author[e], react.target))
-            .or_default()
-            .push(e);
+        reacts.entry((net.author[e], react.target)).or_default().push(e);
     }
     let mut attaching = Vec::new();
     for on_x in reacts.values_mut() {

@@ -66,13 +66,8 @@ pub(crate) fn trust(net: &Network, signals: &Signals) -> Keys {
     let (groups, group) = groups(net);
     let backing = backing(net, signals, &vouches, &group);
     let anchors = anchors(net, &seeds, &backing);
-    let Spread {
-        distance,
-        origins,
-        class,
-        sponsors,
-        speaks_for_itself,
-    } = origins::spread(net.policy.broad, &anchors, &group, &backing);
+    let Spread { distance, origins, class, sponsors, speaks_for_itself } =
+        origins::spread(net.policy.broad, &anchors, &group, &backing);
     let floor = floors(net, &seeds);
     let mut keys = Keys {
         groups,
@@ -86,12 +81,7 @@ pub(crate) fn trust(net: &Network, signals: &Signals) -> Keys {
         floor,
     };
     keys.trust = flow(net, &seeds, &shares(&keys, &distance, &backing));
-    keys.weight = keys
-        .trust
-        .iter()
-        .zip(&keys.floor)
-        .map(|(&trust, &floor)| trust + floor)
-        .collect();
+    keys.weight = keys.trust.iter().zip(&keys.floor).map(|(&trust, &floor)| trust + floor).collect();
     keys
 }
 
@@ -105,10 +95,7 @@ fn seeds(net: &Network, signals: &Signals, vouches: &[(Key, Key)]) -> Vec<Fixed>
         let relied = at_first_hand.filter(|s| matches!(s.kind, Kind::Accept | Kind::Use));
         n[net.author[x]] += relied.map(|s| s.is.decay).max().unwrap_or_default();
     }
-    let mut seeds: Vec<_> = n
-        .iter()
-        .map(|&n| vouched.scale(n.0, n.0.saturating_add(ONE.0)))
-        .collect();
+    let mut seeds: Vec<_> = n.iter().map(|&n| vouched.scale(n.0, n.0.saturating_add(ONE.0))).collect();
     for &(_, k) in vouches.iter().filter(|&&(voucher, _)| net.own[voucher]) {
         seeds[k] = seeds[k].max(vouched);
     }
@@ -121,12 +108,7 @@ fn seeds(net: &Network, signals: &Signals, vouches: &[(Key, Key)]) -> Vec<Fixed>
 /// *Cold start*: `floor(k)`.
 fn floors(net: &Network, seeds: &[Fixed]) -> Vec<Fixed> {
     let policy = net.policy;
-    let sum: Fixed = seeds
-        .iter()
-        .zip(&net.own)
-        .filter(|&(_, &own)| !own)
-        .map(|(&s, _)| s)
-        .sum();
+    let sum: Fixed = seeds.iter().zip(&net.own).filter(|&(_, &own)| !own).map(|(&s, _)| s).sum();
     let until = policy.cold_until;
     let cold = 16 * (until - sum).0.max(0) / until.0.max(1);
 
@@ -144,9 +126,7 @@ fn floors(net: &Network, seeds: &[Fixed]) -> Vec<Fixed> {
         if net.own[k] || days < from {
             return Fixed::ZERO;
         }
-        let age = policy
-            .floor_cap
-            .scale((days.min(to) - from) as i64, (to - from) as i64);
+        let age = policy.floor_cap.scale((days.min(to) - from) as i64, (to - from) as i64);
         let bonus = age.scale(x[k], x[k] + policy.work_half).scale(1, 2);
         (age + bonus).scale(cold, 16)
     };
@@ -177,15 +157,8 @@ fn groups(net: &Network) -> (Vec<GroupId>, Vec<Group>) {
 }
 
 /// *Backing*: all backings, by whom is backed.
-fn backing(
-    net: &Network,
-    signals: &Signals,
-    vouches: &[(Key, Key)],
-    group: &[Group],
-) -> Grouped<Backing> {
-    let vouched = vouches
-        .iter()
-        .map(|&(from, to)| Backing { from, to, w0: ONE });
+fn backing(net: &Network, signals: &Signals, vouches: &[(Key, Key)], group: &[Group]) -> Grouped<Backing> {
+    let vouched = vouches.iter().map(|&(from, to)| Backing { from, to, w0: ONE });
     let mut backing: Vec<_> = vouched.collect();
     for (x, _) in net.posts() {
         let to = net.author[x];

@@ -42,7 +42,7 @@ pub const KEYS: u8 = 8;
 /// How many asks; they are the first of the posts.
 pub const ASKS: u8 = 3;
 /// How many post-like events; each key is the author of some, in turn.
-pub const POSTS: u8 = 20;
+pub const POSTS: u8 = 21;
 /// From which number on post-like events are digests.
 pub const DIGESTS: u8 = 15;
 /// How many reacts there are at most.
@@ -100,6 +100,10 @@ pub enum Name {
     Announce(u8),
     /// An extension.
     Other(u8),
+    /// A later announce, by its serial number.
+    Again(u8),
+    /// A vouch or what takes it back, by its serial number.
+    Vouch(u8),
 }
 
 /// The circumstances in which an event is said.
@@ -200,23 +204,18 @@ impl Held {
 
     /// What the oracle evaluates.
     pub fn state<'a>(&'a self, config: &'a Config) -> State<'a> {
-        State {
-            config,
-            events: &self.events,
-            blobs: &self.blobs,
-            now: self.now,
-        }
+        State { config, events: &self.events, blobs: &self.blobs, now: self.now }
     }
 }
 
 impl World {
-    /// The world of this seed, with so many ops.
-    pub fn from_seed(seed: u64, ops: usize) -> World {
+    /// The world of this seed, with so many scenes.
+    pub fn from_seed(seed: u64, scenes: usize) -> World {
         let mut bytes = [0; 32];
         bytes[..8].copy_from_slice(&seed.to_le_bytes());
         let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
         let mut runner = TestRunner::new_with_rng(Proptest::default(), rng);
-        let tree = world(ops..=ops).new_tree(&mut runner);
+        let tree = world(scenes..=scenes).new_tree(&mut runner);
         tree.expect("no part of the strategy rejects").current()
     }
 
@@ -226,28 +225,19 @@ impl World {
             profiles: (0..profiles).map(|k| key(network, k)).collect(),
             pow_bits: self.pow_bits,
         };
-        Config {
-            networks: vec![network(0, self.profiles), network(1, 1)],
-            ..Config::default()
-        }
+        Config { networks: vec![network(0, self.profiles), network(1, 1)], ..Config::default() }
     }
 
     /// What happens, tick by tick; in the first, every key announces itself and the first profile
     /// vouches for some.
     pub fn ticks(&self) -> Vec<Tick> {
-        let mut teller = Teller {
-            now: BEGIN,
-            ..Teller::default()
-        };
+        let mut teller = Teller { now: BEGIN, ..Teller::default() };
         for k in 0..KEYS {
-            let id = name(Name::Announce(k));
-            teller.say(Saying::default(), id, k, Body::Announce { owner: None });
+            let body = Body::Announce { owner: None };
+            teller.say(Saying::default(), Name::Announce(k), k, body);
         }
         for other in (0..KEYS).filter(|k| self.vouched >> k & 1 == 1) {
-            let saying = Saying {
-                serial: other,
-                ..Saying::default()
-            };
+            let saying = Saying { serial: other, ..Saying::default() };
             teller.op(&Op::Vouch(saying, 0, other, true));
         }
         let mut ticks = Vec::new();
@@ -281,45 +271,32 @@ impl Teller {
         match op {
             Op::Tick(span) => self.now = self.now.after(*span),
             Op::Announce(saying, k, owner) => {
-                let network = u32::from(saying.elsewhere) * u32::from(OWNERS);
-                let owner = owner.map(|o| OwnerId(network + u32::from(o)));
-                let id = EventId(600 + u32::from(saying.serial));
-                self.say(*saying, id, *k, Body::Announce { owner });
+                let first = u32::from(saying.network()) * u32::from(OWNERS);
+                let owner = owner.map(|o| OwnerId(first + u32::from(o)));
+                let body = Body::Announce { owner };
+                self.say(*saying, Name::Again(saying.serial), *k, body);
             }
             Op::Vouch(saying, from, to, vouch) => {
-                let vouch = Some(*vouch);
-                let target = name(Name::Announce(*to));
-                let body = Body::React(React {
-                    vouch,
-                    ..react(target)
-                });
-                self.say(
-                    *saying,
-                    EventId(900 + u32::from(saying.serial)),
-                    *from,
-                    body,
-                );
+                let mut react = react(saying.id(Name::Announce(*to)));
+                react.vouch = Some(*vouch);
+                let body = Body::React(react);
+                self.say(*saying, Name::Vouch(saying.serial), *from, body);
             }
             Op::Post(saying, n, words) => {
-                let post = words.post(*n);
                 let author = words.author.unwrap_or(n % KEYS);
-                self.say(*saying, name(Name::Post(*n)), author, Body::Post(post));
+                let body = Body::Post(words.post(*saying, *n));
+                self.say(*saying, Name::Post(*n), author, body);
             }
             Op::React(saying, n, author, reaction) => {
-                let react = reaction.react(*author);
-                self.say(*saying, name(Name::React(*n)), *author, Body::React(react));
+                let body = Body::React(reaction.react(*saying, *author));
+                self.say(*saying, Name::React(*n), *author, body);
             }
             Op::Other(saying, n, author, reply) => {
-                let reply = reply.map(reply_of);
-                self.say(
-                    *saying,
-                    name(Name::Other(*n)),
-                    *author,
-                    Body::Other { reply },
-                );
+                let reply = reply.map(|reply| saying.reply(reply));
+                self.say(*saying, Name::Other(*n), *author, Body::Other { reply });
             }
             Op::Copy(of, earlier) => {
-                if let Some(event) = self.held.get_mut(&name(*of)) {
+                if let Some(event) = self.held.get_mut(&event(0, *of)) {
                     let received = Millis(event.received_at.0.saturating_sub(earlier.0));
                     let least = Millis(event.stamp.created_at.0.saturating_sub(AHEAD.0));
                     event.received_at = received.max(least).min(event.received_at);
@@ -336,19 +313,16 @@ impl Teller {
     }
 
     /// An event, unless its number is taken.
-    fn say(&mut self, saying: Saying, id: EventId, author: u8, body: Body) {
+    fn say(&mut self, saying: Saying, name: Name, author: u8, body: Body) {
+        let id = saying.id(name);
         let received_at = Millis(self.now.0 - saying.lag.0);
         let created_at = Millis(received_at.0 - saying.before.0).after(saying.ahead.min(AHEAD));
-        let network = u16::from(saying.elsewhere);
         self.held.entry(id).or_insert(EventFact {
             id,
-            stamp: Stamp {
-                created_at,
-                tie: tie(id),
-            },
+            stamp: Stamp { created_at, tie: tie(id) },
             received_at,
-            network: NetworkId(network),
-            author: key(network, author),
+            network: NetworkId(saying.network()),
+            author: key(saying.network(), author),
             work: saying.work,
             body,
         });
@@ -356,23 +330,17 @@ impl Teller {
 
     /// What changed since the last tick.
     fn tick(&mut self) -> Tick {
-        let mut tick = Tick {
-            now: self.now,
-            ..Tick::default()
-        };
+        let mut tick = Tick { now: self.now, ..Tick::default() };
         for (id, event) in &self.held {
             let before = self.held_before.get(id);
             if before != Some(event) {
-                tick.events
-                    .extend(before.map(|before| (before.clone(), -1)));
+                tick.events.extend(before.map(|before| (before.clone(), -1)));
                 tick.events.push((event.clone(), 1));
             }
         }
         let (blobs, before) = (&self.blobs, &self.blobs_before);
-        tick.blobs
-            .extend(before.difference(blobs).map(|&blob| (blob, -1)));
-        tick.blobs
-            .extend(blobs.difference(before).map(|&blob| (blob, 1)));
+        tick.blobs.extend(before.difference(blobs).map(|&blob| (blob, -1)));
+        tick.blobs.extend(blobs.difference(before).map(|&blob| (blob, 1)));
         self.held_before = self.held.clone();
         self.blobs_before = self.blobs.clone();
         tick
@@ -380,7 +348,7 @@ impl Teller {
 }
 
 impl Words {
-    fn post(&self, n: u8) -> Post {
+    fn post(&self, saying: Saying, n: u8) -> Post {
         let kind = match n {
             0..ASKS => PostKind::Ask,
             ASKS..DIGESTS => PostKind::Post,
@@ -388,18 +356,18 @@ impl Words {
         };
         let supersedes = self.supersedes.filter(|_| kind == PostKind::Digest);
         Post {
-            reply: self.reply.map(reply_of),
-            refs: self.refs.iter().map(|&n| name(n)).collect(),
+            reply: self.reply.map(|reply| saying.reply(reply)),
+            refs: self.refs.iter().map(|&name| saying.id(name)).collect(),
             blank: self.blank,
             blobs: self.blobs.iter().map(|&b| BlobId(u32::from(b))).collect(),
-            supersedes: supersedes.map(|n| name(Name::Post(n))),
+            supersedes: supersedes.map(|n| saying.id(Name::Post(n))),
             ..post(kind)
         }
     }
 }
 
 impl Reaction {
-    fn react(&self, author: u8) -> React {
+    fn react(&self, saying: Saying, author: u8) -> React {
         let own = self.own.map(|turn| Name::Post(author + turn * KEYS));
         let blob = |b: u8| BlobId(u32::from(b));
         React {
@@ -412,14 +380,9 @@ impl Reaction {
                 (None, true) => Evidence::Text,
                 (None, false) => Evidence::None,
             },
-            refs: self.refs.iter().copied().chain(own).map(name).collect(),
-            blobs: self
-                .artifact
-                .into_iter()
-                .chain(self.blob)
-                .map(blob)
-                .collect(),
-            ..react(name(self.target))
+            refs: self.refs.iter().copied().chain(own).map(|name| saying.id(name)).collect(),
+            blobs: self.artifact.into_iter().chain(self.blob).map(blob).collect(),
+            ..react(saying.id(self.target))
         }
     }
 }
@@ -432,19 +395,32 @@ pub fn key(network: u16, k: u8) -> KeyId {
     KeyId(u32::from(network) * u32::from(KEYS) + u32::from(k))
 }
 
-/// The id of the event.
-pub fn name(name: Name) -> EventId {
-    EventId(match name {
+/// The event of this name in a network: one id in two networks is two `EventId`s.
+pub fn event(network: u16, name: Name) -> EventId {
+    let number = match name {
         Name::Post(n) => u32::from(n),
         Name::React(n) => 100 + u32::from(n),
         Name::Other(n) => 400 + u32::from(n),
         Name::Announce(k) => 500 + u32::from(k),
-    })
+        Name::Again(serial) => 600 + u32::from(serial),
+        Name::Vouch(serial) => 900 + u32::from(serial),
+    };
+    EventId(u32::from(network) * 2000 + number)
 }
 
-fn reply_of((parent, thread): (Name, Name)) -> Reply {
-    let (parent, thread) = (name(parent), name(thread));
-    Reply { parent, thread }
+impl Saying {
+    fn network(self) -> u16 {
+        u16::from(self.elsewhere)
+    }
+
+    /// The event that is meant by a name here.
+    fn id(self, name: Name) -> EventId {
+        event(self.network(), name)
+    }
+
+    fn reply(self, (parent, thread): (Name, Name)) -> Reply {
+        Reply { parent: self.id(parent), thread: self.id(thread) }
+    }
 }
 
 impl Reaction {

@@ -20,6 +20,8 @@ fn history(world: &World) -> Vec<Views> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     /// The result is a function of the set of records: not of their order.
     #[test]
     fn order_does_not_matter(world in world(0..120)) {
@@ -84,13 +86,9 @@ fn happenings(views: &Views) -> Vec<(&'static str, usize)> {
     };
     let contradicted = |f: &dyn Fn(u32, bool, u32, bool) -> bool| {
         posts(&|p| match p.why {
-            Some(Why::Contradicted {
-                keys,
-                evidence,
-                rebuttals,
-                stands,
-                ..
-            }) => f(keys, evidence, rebuttals, stands),
+            Some(Why::Contradicted { keys, evidence, rebuttals, stands, .. }) => {
+                f(keys, evidence, rebuttals, stands)
+            }
             _ => false,
         })
     };
@@ -108,26 +106,11 @@ fn happenings(views: &Views) -> Vec<(&'static str, usize)> {
         ("votes up", posts(&|p| p.counts.votes_up > 0)),
         ("votes down", posts(&|p| p.counts.votes_down > 0)),
         ("no replicas", posts(&|p| p.replicas == 0)),
-        (
-            "rebutted",
-            posts(&|p| matches!(p.why, Some(Why::Rebutted { .. }))),
-        ),
-        (
-            "rebutted with evidence",
-            posts(&|p| p.why == Some(Why::Rebutted { evidence: true })),
-        ),
-        (
-            "contradicted by several",
-            contradicted(&|keys, _, _, _| keys > 1),
-        ),
-        (
-            "contradicted without evidence",
-            contradicted(&|_, evidence, _, _| !evidence),
-        ),
-        (
-            "rebuttals",
-            contradicted(&|_, _, rebuttals, _| rebuttals > 0),
-        ),
+        ("rebutted", posts(&|p| matches!(p.why, Some(Why::Rebutted { .. })))),
+        ("rebutted with evidence", posts(&|p| p.why == Some(Why::Rebutted { evidence: true }))),
+        ("contradicted by several", contradicted(&|keys, _, _, _| keys > 1)),
+        ("contradicted without evidence", contradicted(&|_, evidence, _, _| !evidence)),
+        ("rebuttals", contradicted(&|_, _, rebuttals, _| rebuttals > 0)),
         ("undecided", contradicted(&|_, _, _, stands| !stands)),
         ("dependent", authors(&|a| a.class != a.group)),
         ("several origins", authors(&|a| a.origins.len() > 1)),
@@ -135,45 +118,16 @@ fn happenings(views: &Views) -> Vec<(&'static str, usize)> {
         ("owners", authors(&|a| matches!(a.group, GroupId::Owner(_)))),
         ("floor", authors(&|a| a.floor > Fixed::ZERO)),
         ("discredited", authors(&|a| a.voice < a.weight)),
-        (
-            "negative reputation",
-            authors(&|a| a.reputation < Fixed::ZERO),
-        ),
+        ("negative reputation", authors(&|a| a.reputation < Fixed::ZERO)),
         ("digests", views.entries.iter().filter(|e| e.digest).count()),
-        (
-            "digests of several",
-            views.entries.iter().filter(|e| e.threads.len() > 1).count(),
-        ),
-        (
-            "threads",
-            views.entries.iter().filter(|e| !e.digest).count(),
-        ),
+        ("digests of several", views.entries.iter().filter(|e| e.threads.len() > 1).count()),
+        ("threads", views.entries.iter().filter(|e| !e.digest).count()),
         ("canonical", views.canonical.len()),
         ("covers", views.covers.len()),
-        (
-            "covers over an answer",
-            views
-                .covers
-                .keys()
-                .filter(|t| views.canonical.contains_key(t))
-                .count(),
-        ),
+        ("covers over an answer", views.covers.keys().filter(|t| views.canonical.contains_key(t)).count()),
         ("pinned", views.blobs.values().filter(|b| b.pinned).count()),
-        (
-            "not pinned",
-            views.blobs.values().filter(|b| !b.pinned).count(),
-        ),
-        (
-            "no holder",
-            views.blobs.values().filter(|b| b.rank.is_none()).count(),
-        ),
-        (
-            "used",
-            views
-                .blobs
-                .values()
-                .filter(|b| b.rank.is_some_and(|r| r.1))
-                .count(),
-        ),
+        ("not pinned", views.blobs.values().filter(|b| !b.pinned).count()),
+        ("no holder", views.blobs.values().filter(|b| b.rank.is_none()).count()),
+        ("used", views.blobs.values().filter(|b| b.rank.is_some_and(|r| r.1)).count()),
     ]
 }

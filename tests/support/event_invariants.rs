@@ -1,0 +1,46 @@
+//! What must hold of the event reader for any bytes whatever: shared by the test that runs on every
+//! toolchain and the cargo-fuzz target.
+
+use wats::event::json::{self, Json};
+use wats::event::{self, Code, MAX_DEPTH, Rules, canonical};
+use wats_dataflows::ids::Millis;
+
+/// Feeds bytes to the event reader; panics where an invariant breaks.
+pub fn check(bytes: &[u8]) {
+    let rules = Rules::any();
+    let verdict = event::parse(bytes, &rules);
+    assert_eq!(verdict, event::parse(bytes, &rules), "a verdict depends on the bytes alone");
+    let general = serde_json::from_slice::<serde_json::Value>(bytes);
+    match &verdict {
+        Err(refusal) => {
+            assert!(!refusal.reason.is_empty() && refusal.reason.len() < 500, "{}", refusal.reason);
+            assert!(!refusal.reason.contains('\n'), "{}", refusal.reason);
+        }
+        Ok(event) => {
+            let whole = event::check(bytes, Millis(u64::MAX), &rules).map_err(|r| r.code);
+            assert!(whole.as_ref() == Ok(event) || whole == Err(Code::BadSignature));
+        }
+    }
+    if json::depth(bytes, MAX_DEPTH) > MAX_DEPTH {
+        assert_eq!(verdict.map_err(|r| r.code), Err(Code::TooLarge));
+        return;
+    }
+    if let Ok(value) = json::parse(bytes, MAX_DEPTH) {
+        assert!(general.is_ok(), "I-JSON is JSON");
+        stable(&value);
+    }
+}
+
+/// Canonical bytes do not change when a value is sent on and read again.
+fn stable(value: &Json<'_>) {
+    let mut bytes = Vec::new();
+    canonical::write(value, &mut bytes);
+    let Json::Object(members) = value else {
+        return;
+    };
+    let text = canonical::text(members);
+    let again = json::parse(text.as_bytes(), MAX_DEPTH).expect("what is sent is I-JSON");
+    let mut twice = Vec::new();
+    canonical::write(&again, &mut twice);
+    assert_eq!(bytes, twice, "what is sent has the same canonical bytes");
+}
