@@ -30,10 +30,7 @@ impl Pool {
             thread::spawn(move || sign(&to_do));
         }
         thread::spawn(move || deal(script, &jobs, &order));
-        Pool {
-            queue,
-            current: Vec::new().into_iter(),
-        }
+        Pool { queue, current: Vec::new().into_iter() }
     }
 }
 
@@ -80,11 +77,7 @@ pub struct Lines {
 
 impl Lines {
     pub(super) fn new(records: Generator) -> Lines {
-        Lines {
-            records,
-            line: Vec::new(),
-            read: 0,
-        }
+        Lines { records, line: Vec::new(), read: 0 }
     }
 }
 

@@ -37,10 +37,9 @@ impl Record {
             Said::Event(event) => {
                 writeln!(out, "{{\"received_at\":{at},\"event\":{event}}}")
             }
-            Said::Blob { blob, present } => writeln!(
-                out,
-                "{{\"received_at\":{at},\"blob\":\"{blob}\",\"present\":{present}}}"
-            ),
+            Said::Blob { blob, present } => {
+                writeln!(out, "{{\"received_at\":{at},\"blob\":\"{blob}\",\"present\":{present}}}")
+            }
         };
     }
 }
@@ -49,11 +48,7 @@ impl Record {
 #[derive(Debug)]
 pub(super) enum Line {
     Event(Unsigned),
-    Blob {
-        received_at: u64,
-        blob: Hex32,
-        present: bool,
-    },
+    Blob { received_at: u64, blob: Hex32, present: bool },
 }
 
 /// An event with its id, whose signature is still to be made.
@@ -73,18 +68,12 @@ impl Line {
     /// The record, signed or with a signature of zeros.
     pub fn finish(self, signed: bool) -> Record {
         match self {
-            Line::Event(event) => Record {
-                received_at: Millis(event.received_at),
-                said: Said::Event(event.finish(signed)),
-            },
-            Line::Blob {
-                received_at,
-                blob,
-                present,
-            } => Record {
-                received_at: Millis(received_at),
-                said: Said::Blob { blob, present },
-            },
+            Line::Event(event) => {
+                Record { received_at: Millis(event.received_at), said: Said::Event(event.finish(signed)) }
+            }
+            Line::Blob { received_at, blob, present } => {
+                Record { received_at: Millis(received_at), said: Said::Blob { blob, present } }
+            }
         }
     }
 }

@@ -25,11 +25,7 @@ impl Agent {
         hasher.update(&number.to_le_bytes());
         let secret = Secret::from_seed(*hasher.finalize().as_bytes());
         let public = secret.public();
-        Agent {
-            secret: Arc::new(secret),
-            public,
-            hex: public.to_string().into(),
-        }
+        Agent { secret: Arc::new(secret), public, hex: public.to_string().into() }
     }
 }
 
@@ -48,14 +44,7 @@ pub(super) struct Scribe {
 
 impl Scribe {
     pub fn new(net: &str, seed: u64, start: Millis, pace: u64) -> Scribe {
-        Scribe {
-            net: net.to_owned(),
-            seed,
-            dice: Dice::new(seed),
-            now: start.0,
-            pace,
-            out: VecDeque::new(),
-        }
+        Scribe { net: net.to_owned(), seed, dice: Dice::new(seed), now: start.0, pace, out: VecDeque::new() }
     }
 
     pub fn agent(&self, number: u64) -> Agent {
@@ -108,10 +97,6 @@ impl Scribe {
     /// Puts into the log that the node holds a blob, or no longer does.
     pub fn blob(&mut self, blob: Hex32, present: bool) {
         let received_at = self.now;
-        self.out.push_back(Line::Blob {
-            received_at,
-            blob,
-            present,
-        });
+        self.out.push_back(Line::Blob { received_at, blob, present });
     }
 }

@@ -37,10 +37,7 @@ impl Log {
             now: Millis(0),
         };
         let source = Source::from_reader("a log", bytes).expect("bytes");
-        let options = Options {
-            skip_signatures: !signed,
-            ..Options::new(config.rules())
-        };
+        let options = Options { skip_signatures: !signed, ..Options::new(config.rules()) };
         for line in read(source, &options) {
             let line = line.expect("read to its end");
             log.take(&line.outcome.expect("a valid record"), line.received_at);
@@ -74,12 +71,7 @@ impl Log {
     /// The views at a time.
     pub fn views(&self, now: Millis) -> Views {
         let events: Vec<EventFact> = self.events.values().cloned().collect();
-        evaluate(&State {
-            config: self.intake.config(),
-            events: &events,
-            blobs: &self.blobs,
-            now,
-        })
+        evaluate(&State { config: self.intake.config(), events: &events, blobs: &self.blobs, now })
     }
 
     /// The views of posts, by name.

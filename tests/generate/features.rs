@@ -104,10 +104,7 @@ impl Counter {
         self.count("created long before", created + 86_400_000 < at);
         self.count("created after", created > at);
         let parent = event["parent"].as_str();
-        self.count(
-            "late parent",
-            parent.is_some_and(|p| !self.held.contains_key(p)),
-        );
+        self.count("late parent", parent.is_some_and(|p| !self.held.contains_key(p)));
         self.count("attachment", event.get("attachments").is_some());
         self.count("tags", event.get("tags").is_some());
         self.count("to", event.get("to").is_some());
@@ -161,39 +158,22 @@ impl Counter {
         self.count("vote down", value == Some(-1) && !given);
         self.count("confirm, text", value == Some(1) && given && !artifact);
         self.count("confirm, artifact", value == Some(1) && artifact);
-        self.count(
-            "contradiction, text",
-            value == Some(-1) && given && !artifact,
-        );
+        self.count("contradiction, text", value == Some(-1) && given && !artifact);
         self.count("contradiction, artifact", value == Some(-1) && artifact);
-        self.count(
-            "contradiction that names a post",
-            value == Some(-1) && event.get("refs").is_some(),
-        );
+        self.count("contradiction that names a post", value == Some(-1) && event.get("refs").is_some());
         self.count("value taken back", value == Some(0));
         self.count("use", is("used", true));
-        self.count(
-            "use with evidence",
-            is("used", true) && given && value.is_none(),
-        );
+        self.count("use with evidence", is("used", true) && given && value.is_none());
         self.count("use taken back", is("used", false));
         self.count("accept", is("accept", true));
         self.count("accept taken back", is("accept", false));
         self.count("renewal", is("still_valid", true));
-        self.count(
-            "empty evidence",
-            evidence.is_some_and(|e| empty.contains(&&*e.to_string())),
-        );
+        self.count("empty evidence", evidence.is_some_and(|e| empty.contains(&&*e.to_string())));
         let parent = event["parent"].as_str().unwrap_or_default();
-        self.count(
-            "rebuttal",
-            value == Some(-1) && self.reacts.contains(parent),
-        );
+        self.count("rebuttal", value == Some(-1) && self.reacts.contains(parent));
         // Bare, after a reply that says why; most bare votes down are just that.
         let bare = value == Some(-1) && !given && event.get("refs").is_none();
-        let replied = self
-            .replies
-            .contains(&(event["author"].to_string(), parent.to_owned()));
+        let replied = self.replies.contains(&(event["author"].to_string(), parent.to_owned()));
         self.count("contradiction by reply", bare && replied);
         self.label(event);
         self.reacts.insert(id);

@@ -20,16 +20,9 @@ fn text(plan: &Plan) -> String {
 
 #[test]
 fn the_same_plan_gives_the_same_bytes() {
-    let plan = Plan {
-        events: 1_500,
-        seed: 11,
-        ..Plan::default()
-    };
+    let plan = Plan { events: 1_500, seed: 11, ..Plan::default() };
     assert_eq!(text(&plan), text(&plan));
-    let other = Plan {
-        seed: 12,
-        ..plan.clone()
-    };
+    let other = Plan { seed: 12, ..plan.clone() };
     assert_ne!(text(&plan), text(&other));
     assert_ne!(plan.reader(), other.reader());
 }
@@ -53,14 +46,8 @@ fn sample() -> Vec<u8> {
 
 #[test]
 fn without_signatures_only_the_signatures_differ() {
-    let signed = Plan {
-        events: 600,
-        ..Plan::default()
-    };
-    let unsigned = Plan {
-        signed: false,
-        ..signed.clone()
-    };
+    let signed = Plan { events: 600, ..Plan::default() };
+    let unsigned = Plan { signed: false, ..signed.clone() };
     let without = |plan| -> Vec<Record> {
         let mut records: Vec<Record> = Generator::new(plan).collect();
         for record in &mut records {
@@ -76,13 +63,7 @@ fn without_signatures_only_the_signatures_differ() {
 
 #[test]
 fn as_many_events_authors_and_posts_as_asked_for() {
-    let plan = Plan {
-        events: 4_000,
-        authors: Some(50),
-        posts: Some(100),
-        signed: false,
-        ..Plan::default()
-    };
+    let plan = Plan { events: 4_000, authors: Some(50), posts: Some(100), signed: false, ..Plan::default() };
     let log = text(&plan);
     let features = features(&log);
     assert_eq!(log.matches("\"event\":").count(), 4_000);
@@ -95,25 +76,15 @@ fn as_many_events_authors_and_posts_as_asked_for() {
 #[test]
 fn the_smallest_plans_end() {
     for events in [0, 1, 2, 20] {
-        let plan = Plan {
-            events,
-            authors: Some(0),
-            posts: Some(0),
-            days: 0,
-            signed: false,
-            ..Plan::default()
-        };
+        let plan =
+            Plan { events, authors: Some(0), posts: Some(0), days: 0, signed: false, ..Plan::default() };
         assert_eq!(text(&plan).matches("\"event\":").count() as u64, events);
     }
 }
 
 #[test]
 fn every_record_of_a_signed_log_is_valid_and_every_status_comes_up() {
-    let plan = Plan {
-        events: 6_000,
-        seed: 3,
-        ..Plan::default()
-    };
+    let plan = Plan { events: 6_000, seed: 3, ..Plan::default() };
     let log = Log::of(&plan);
     let views = log.views(log.now);
     check_rich(&views);
@@ -125,12 +96,7 @@ fn check_rich(views: &wats_oracle::Views) {
     for view in views.posts.values() {
         *statuses.entry(view.status).or_insert(0) += 1;
     }
-    for status in [
-        Status::Confirmed,
-        Status::Contested,
-        Status::Stale,
-        Status::Unverified,
-    ] {
+    for status in [Status::Confirmed, Status::Contested, Status::Stale, Status::Unverified] {
         assert!(statuses.get(&status) >= Some(&10), "{statuses:?}");
     }
     let digests = views.entries.iter().filter(|entry| entry.digest).count();
@@ -146,11 +112,8 @@ fn the_sample_has_every_feature() {
     let plan = Plan::default();
     let config = Config::parse(&plan.config(), "wats.toml").expect("a configuration");
     let features = features(std::str::from_utf8(&log).expect("UTF-8"));
-    let missing: Vec<&str> = FEATURES
-        .iter()
-        .copied()
-        .filter(|feature| !features.contains_key(feature))
-        .collect();
+    let missing: Vec<&str> =
+        FEATURES.iter().copied().filter(|feature| !features.contains_key(feature)).collect();
     assert!(missing.is_empty(), "{missing:?} among {features:#?}");
     let log = Log::read(std::io::Cursor::new(log), &config, true);
     check_rich(&log.views(log.now));
@@ -172,11 +135,7 @@ const SMALL: u64 = 260;
 #[test]
 fn attacks_change_no_status_of_the_honest() {
     for attack in Attack::ALL {
-        let plan = |events| Plan {
-            events,
-            attack: Some(attack),
-            ..Plan::default()
-        };
+        let plan = |events| Plan { events, attack: Some(attack), ..Plan::default() };
         let (quiet, loud) = (Log::of(&plan(0)), Log::of(&plan(SMALL)));
         let now = loud.now;
         let (before, after) = (quiet.views(now), loud.views(now));
@@ -190,16 +149,8 @@ fn attacks_change_no_status_of_the_honest() {
             assert_eq!(is.status, was.status, "{attack}: {id}");
             assert_eq!(is.why.is_some(), was.why.is_some(), "{attack}: {id}");
             assert_eq!(
-                (
-                    is.counts.accepts,
-                    is.counts.confirmations,
-                    is.counts.contradictions
-                ),
-                (
-                    was.counts.accepts,
-                    was.counts.confirmations,
-                    was.counts.contradictions
-                ),
+                (is.counts.accepts, is.counts.confirmations, is.counts.contradictions),
+                (was.counts.accepts, was.counts.confirmations, was.counts.contradictions),
                 "{attack}: {id}"
             );
         }
@@ -223,11 +174,7 @@ fn is_page(posts: &BTreeMap<Hex32, PostView>, id: &Hex32) -> bool {
 #[test]
 fn keys_that_the_reader_trusts_do_have_a_say_among_themselves() {
     let statuses = |attack| {
-        let plan = Plan {
-            events: SMALL,
-            attack: Some(attack),
-            ..Plan::default()
-        };
+        let plan = Plan { events: SMALL, attack: Some(attack), ..Plan::default() };
         let log = Log::of(&plan);
         let views = log.views(log.now);
         let contested = |view: &&PostView| view.status == Status::Contested;

@@ -3,8 +3,7 @@
 use super::Siege;
 use crate::event::Hex32;
 use crate::event::fields::{
-    DIGEST, MAX_ATTACHMENTS, MAX_REFS, MAX_TAG_BYTES, MAX_TAGS, MAX_TEXT_BYTES, MAX_TITLE_CHARS,
-    MAX_TO,
+    DIGEST, MAX_ATTACHMENTS, MAX_REFS, MAX_TAG_BYTES, MAX_TAGS, MAX_TEXT_BYTES, MAX_TITLE_CHARS, MAX_TO,
 };
 use crate::event::{MAX_BYTES, MAX_DEPTH};
 use crate::generate::says::{Attachment, Data, Evidence, Says};
@@ -14,14 +13,8 @@ impl Siege {
     fn attack(&mut self, from: usize, to: usize) {
         let (argument, target) = (self.posts[from], self.posts[to]);
         let refs = [argument];
-        let data = Data {
-            value: Some(-1),
-            ..Data::default()
-        };
-        let says = Says {
-            refs: &refs,
-            ..Says::react(target, data)
-        };
+        let data = Data { value: Some(-1), ..Data::default() };
+        let says = Says { refs: &refs, ..Says::react(target, data) };
         let by = &self.scene.turned[from % self.scene.turned.len()];
         self.scribe.say(by, &says);
     }
@@ -70,13 +63,9 @@ impl Siege {
         };
         let (refs, target) = self.references(trusted);
         let attachments = self.attachments();
-        let tags: Vec<String> = (0..MAX_TAGS)
-            .map(|n| format!("{n:0MAX_TAG_BYTES$}"))
-            .collect();
+        let tags: Vec<String> = (0..MAX_TAGS).map(|n| format!("{n:0MAX_TAG_BYTES$}")).collect();
         let tags: Vec<&str> = tags.iter().map(String::as_str).collect();
-        let to: Vec<Hex32> = (0..MAX_TO)
-            .map(|_| Hex32(self.scribe.dice.bytes()))
-            .collect();
+        let to: Vec<Hex32> = (0..MAX_TO).map(|_| Hex32(self.scribe.dice.bytes())).collect();
         let react = kind == "react";
         let post_size = if full && !react { MAX_TEXT_BYTES } else { 64 };
         let evidence = deep_evidence(&attachments, if full { MAX_BYTES / 2 } else { 1024 });
@@ -120,11 +109,7 @@ impl Siege {
 
     fn attachments(&mut self) -> Vec<Attachment> {
         let dice = &mut self.scribe.dice;
-        let one = |_| Attachment {
-            blob: Hex32(dice.bytes()),
-            size: 1 << 40,
-            name: "largest.bin",
-        };
+        let one = |_| Attachment { blob: Hex32(dice.bytes()), size: 1 << 40, name: "largest.bin" };
         (0..MAX_ATTACHMENTS).map(one).collect()
     }
 }

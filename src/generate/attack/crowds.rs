@@ -38,10 +38,7 @@ impl Siege {
         }
         let reply = Says::reply(target, self.scene.thread, "No, because it fails here.");
         self.scribe.say(&key, &reply);
-        let data = Data {
-            value: Some(-1),
-            ..Data::default()
-        };
+        let data = Data { value: Some(-1), ..Data::default() };
         self.scribe.say(&key, &Says::react(target, data));
     }
 

@@ -35,13 +35,9 @@ impl Siege {
                 self.posts.push(answer);
             }
         }
-        let data = Data {
-            accept: Some(true),
-            ..Data::default()
-        };
+        let data = Data { accept: Some(true), ..Data::default() };
         let answer = self.posts[usize::from(!i.is_multiple_of(2))];
-        self.scribe
-            .say(&self.scene.turned[0], &Says::react(answer, data));
+        self.scribe.say(&self.scene.turned[0], &Says::react(answer, data));
     }
 }
 
@@ -51,29 +47,14 @@ fn mood(on: Hex32, i: u64) -> Says<'static> {
     match i % 6 {
         0 => judge(on, -1),
         1 => judge(on, 1),
-        2 => Says::react(
-            on,
-            Data {
-                used: Some(true),
-                ..data
-            },
-        ),
-        3 => Says::react(
-            on,
-            Data {
-                still_valid: Some(true),
-                ..data
-            },
-        ),
+        2 => Says::react(on, Data { used: Some(true), ..data }),
+        3 => Says::react(on, Data { still_valid: Some(true), ..data }),
         4 => value(on, -1),
         _ => value(on, 0),
     }
 }
 
 fn value(on: Hex32, value: i8) -> Says<'static> {
-    let data = Data {
-        value: Some(value),
-        ..Data::default()
-    };
+    let data = Data { value: Some(value), ..Data::default() };
     Says::react(on, data)
 }

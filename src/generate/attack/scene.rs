@@ -118,10 +118,7 @@ impl Scene {
     }
 
     fn accept(&self, scribe: &mut Scribe, by: usize, on: Hex32) {
-        let data = Data {
-            accept: Some(true),
-            ..Data::default()
-        };
+        let data = Data { accept: Some(true), ..Data::default() };
         scribe.say(&self.honest[by], &Says::react(on, data));
     }
 
@@ -136,10 +133,7 @@ impl Scene {
 
 /// A vouch on an announce.
 pub(super) fn vouch(announce: Hex32) -> Says<'static> {
-    let data = Data {
-        label: Some("vouch"),
-        ..Data::default()
-    };
+    let data = Data { label: Some("vouch"), ..Data::default() };
     Says::react(announce, data)
 }
 
@@ -150,11 +144,7 @@ pub(super) fn judge(on: Hex32, value: i8) -> Says<'static> {
         _ => "tried it: 3 failed",
     };
     let data = Data {
-        evidence: Some(Evidence::Object {
-            blob: None,
-            detail,
-            kind: "test",
-        }),
+        evidence: Some(Evidence::Object { blob: None, detail, kind: "test" }),
         value: Some(value),
         ..Data::default()
     };

@@ -27,13 +27,7 @@ impl Story {
     pub(super) fn contradict(&mut self, by: u32, on: u32) {
         let post = self.posts[on as usize];
         let id = self.deny(by, post.id, on);
-        self.argued(Argument {
-            id,
-            by,
-            against: post.author,
-            about: on,
-            depth: 1,
-        });
+        self.argued(Argument { id, by, against: post.author, about: on, depth: 1 });
     }
 
     /// Contradicts a post by a reply that says why, and a bare react.
@@ -44,10 +38,7 @@ impl Story {
         let post = self.posts[on as usize];
         let text = words::finding(&mut self.scribe.dice, false);
         let reply = self.reply_with(by, on, &text);
-        let data = Data {
-            value: Some(-1),
-            ..Data::default()
-        };
+        let data = Data { value: Some(-1), ..Data::default() };
         self.react(by, post.id, post.created_at, data);
         self.argued(Argument {
             id: self.posts[reply as usize].id,
@@ -80,11 +71,7 @@ impl Story {
         if self.scribe.dice.chance(350) {
             return self.react_with_artifact(by, on, about, -1, &detail);
         }
-        let data = Data {
-            evidence: Some(self.evidence(&detail)),
-            value: Some(-1),
-            ..Data::default()
-        };
+        let data = Data { evidence: Some(self.evidence(&detail)), value: Some(-1), ..Data::default() };
         let after = self.posts[about as usize].created_at;
         self.react(by, on, after, data)
     }
@@ -105,20 +92,11 @@ impl Story {
         let theirs = self.posts[on as usize];
         let own = self.reply(by, on);
         let mine = self.posts[own as usize];
-        let pairs = [
-            (by, theirs.id, mine.id),
-            (theirs.author, mine.id, theirs.id),
-        ];
+        let pairs = [(by, theirs.id, mine.id), (theirs.author, mine.id, theirs.id)];
         for (by, on, argument) in pairs {
             let refs = [argument];
-            let data = Data {
-                value: Some(-1),
-                ..Data::default()
-            };
-            let says = Says {
-                refs: &refs,
-                ..Says::react(on, data)
-            };
+            let data = Data { value: Some(-1), ..Data::default() };
+            let says = Says { refs: &refs, ..Says::react(on, data) };
             self.react_as(by, mine.created_at, &says);
         }
     }

@@ -66,10 +66,7 @@ impl Story {
     /// Labels another key's announce.
     pub(super) fn vouch(&mut self, by: u32, of: u32, label: &str) {
         let on = self.announces[of as usize];
-        let data = Data {
-            label: Some(label),
-            ..Data::default()
-        };
+        let data = Data { label: Some(label), ..Data::default() };
         self.react(by, on, 0, data);
     }
 
@@ -114,23 +111,13 @@ impl Story {
 
     /// Somebody takes something back that they said of late.
     pub(super) fn take_back(&mut self) {
-        let Some(&Word { by, on, what }) = self.words.get(self.scribe.dice.index(RECENT_WORDS))
-        else {
+        let Some(&Word { by, on, what }) = self.words.get(self.scribe.dice.index(RECENT_WORDS)) else {
             return self.vouch_somehow();
         };
         let data = match what {
-            What::Value => Data {
-                value: Some(0),
-                ..Data::default()
-            },
-            What::Use => Data {
-                used: Some(false),
-                ..Data::default()
-            },
-            What::Accept => Data {
-                accept: Some(false),
-                ..Data::default()
-            },
+            What::Value => Data { value: Some(0), ..Data::default() },
+            What::Use => Data { used: Some(false), ..Data::default() },
+            What::Accept => Data { accept: Some(false), ..Data::default() },
         };
         self.react(by, on, 0, data);
     }

@@ -54,16 +54,10 @@ impl Story {
     fn ask(&mut self, by: u32) {
         let dice = &mut self.scribe.dice;
         let (title, text) = (words::title(dice), words::text(dice));
-        let tags: Vec<&str> = (0..1 + dice.below(3))
-            .map(|_| dice.pick(words::TAGS))
-            .collect();
+        let tags: Vec<&str> = (0..1 + dice.below(3)).map(|_| dice.pick(words::TAGS)).collect();
         let addressed = self.scribe.dice.chance(150).then(|| self.someone());
         let to = addressed.map(|agent| self.agents[agent as usize].public);
-        let says = Says {
-            tags: &tags,
-            to: to.as_slice(),
-            ..Says::root("ask", &title, &text)
-        };
+        let says = Says { tags: &tags, to: to.as_slice(), ..Says::root("ask", &title, &text) };
         let ask = self.publish(by, &says, Kind::Ask, None);
         let answers = self.scribe.dice.skewed(8);
         for _ in 0..answers {
@@ -128,20 +122,13 @@ impl Story {
         let thread = self.posts[parent.root as usize].id;
         let attaches = self.scribe.dice.chance(40);
         let log = attaches.then(|| self.log_file());
-        let says = Says {
-            attachments: log.as_slice(),
-            ..Says::reply(parent.id, thread, text)
-        };
+        let says = Says { attachments: log.as_slice(), ..Says::reply(parent.id, thread, text) };
         self.publish(by, &says, Kind::Post, Some(to))
     }
 
     /// An attachment, which the node mostly holds.
     fn log_file(&mut self) -> Attachment {
-        Attachment {
-            blob: self.new_blob(),
-            size: 1 + self.scribe.dice.span(1 << 22),
-            name: "build.log",
-        }
+        Attachment { blob: self.new_blob(), size: 1 + self.scribe.dice.span(1 << 22), name: "build.log" }
     }
 
     /// A blob: most the node holds, some of them not for ever.
@@ -171,10 +158,7 @@ impl Story {
             let cited = self.target();
             refs.push(self.posts[cited as usize].id);
         }
-        let says = Says {
-            refs: &refs,
-            ..Says::root("post", &title, &text)
-        };
+        let says = Says { refs: &refs, ..Says::root("post", &title, &text) };
         self.publish(by, &says, Kind::Post, None);
     }
 
@@ -191,10 +175,7 @@ impl Story {
         let says = Says {
             parent: as_answer.then_some(ask.id),
             thread: as_answer.then_some(ask.id),
-            data: Data {
-                supersedes: older,
-                ..Data::default()
-            },
+            data: Data { supersedes: older, ..Data::default() },
             ..Says::digest(&title, &text, &refs)
         };
         let place = self.publish(by, &says, Kind::Digest, as_answer.then_some(root));

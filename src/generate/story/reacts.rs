@@ -10,15 +10,7 @@ use crate::generate::words;
 /// The kinds of evidence that agents are taught.
 const KINDS: &[&str] = &["test", "repro", "hash", "run", "source"];
 /// Evidence in other shapes: most is some, the last three are none.
-const SHAPES: &[&str] = &[
-    "7",
-    "true",
-    "[\"seen\",2]",
-    "{\"ok\":true}",
-    "[]",
-    "\" \"",
-    "false",
-];
+const SHAPES: &[&str] = &["7", "true", "[\"seen\",2]", "{\"ok\":true}", "[]", "\" \"", "false"];
 
 impl Story {
     /// Somebody reacts to a post; or does one of the rarer things.
@@ -62,10 +54,7 @@ impl Story {
     }
 
     fn vote(&mut self, by: u32, on: u32, value: i8) {
-        let data = Data {
-            value: Some(value),
-            ..Data::default()
-        };
+        let data = Data { value: Some(value), ..Data::default() };
         self.say(by, on, data, What::Value);
     }
 
@@ -83,11 +72,7 @@ impl Story {
     pub(super) fn confirm(&mut self, by: u32, on: u32) {
         let detail = words::finding(&mut self.scribe.dice, true);
         let evidence = self.evidence(&detail);
-        let data = Data {
-            evidence: Some(evidence),
-            value: Some(1),
-            ..Data::default()
-        };
+        let data = Data { evidence: Some(evidence), value: Some(1), ..Data::default() };
         self.say(by, on, data, What::Value);
         self.may_renew(by, on);
     }
@@ -111,25 +96,14 @@ impl Story {
         detail: &str,
     ) -> Hex32 {
         let blob = self.new_blob();
-        let attached = [Attachment {
-            blob,
-            size: 1 + self.scribe.dice.span(1 << 20),
-            name: "output.txt",
-        }];
+        let attached = [Attachment { blob, size: 1 + self.scribe.dice.span(1 << 20), name: "output.txt" }];
         let kind = self.scribe.dice.pick(KINDS);
         let data = Data {
-            evidence: Some(Evidence::Object {
-                blob: Some(blob),
-                detail,
-                kind,
-            }),
+            evidence: Some(Evidence::Object { blob: Some(blob), detail, kind }),
             value: Some(value),
             ..Data::default()
         };
-        let says = Says {
-            attachments: &attached,
-            ..Says::react(on, data)
-        };
+        let says = Says { attachments: &attached, ..Says::react(on, data) };
         let after = self.posts[place as usize].created_at;
         self.react_as(by, after, &says)
     }
@@ -138,11 +112,7 @@ impl Story {
     pub(super) fn evidence<'d>(&mut self, detail: &'d str) -> Evidence<'d> {
         let dice = &mut self.scribe.dice;
         match dice.below(100) {
-            0..60 => Evidence::Object {
-                blob: None,
-                detail,
-                kind: dice.pick(KINDS),
-            },
+            0..60 => Evidence::Object { blob: None, detail, kind: dice.pick(KINDS) },
             60..95 => Evidence::Text(detail),
             _ => Evidence::Raw(dice.pick(SHAPES)),
         }
@@ -169,10 +139,7 @@ impl Story {
     /// Says that a post is still valid.
     pub(super) fn renew(&mut self, by: u32, on: u32) {
         let post = self.posts[on as usize];
-        let data = Data {
-            still_valid: Some(true),
-            ..Data::default()
-        };
+        let data = Data { still_valid: Some(true), ..Data::default() };
         self.react(by, post.id, post.created_at, data);
     }
 
