@@ -145,7 +145,9 @@ impl Replay {
         self.since.get_or_insert(clock);
         self.records.push(place);
         match record {
-            Record::Event(event) => drop(self.intake.event(&event, received_at, &mut self.pending)?),
+            Record::Event(event) => {
+                self.intake.event(&event, received_at, &mut self.pending)?;
+            }
             Record::Blob { blob, present } => {
                 self.intake.blob(blob, present, received_at, &mut self.pending)?;
             }

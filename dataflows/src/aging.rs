@@ -4,7 +4,7 @@
 //! the clock moves, only what is due is read again; nothing is ever scheduled in the dataflow's own
 //! time, where each tick would pay for all that is outstanding.
 
-use crate::fixed::{Fixed, ONE};
+use crate::fixed::Fixed;
 use crate::ids::{EventId, KeyId, Millis, NetworkId};
 use crate::incremental::Machine;
 use crate::policy::{Config, Policy};
@@ -437,6 +437,7 @@ impl Ages for AgingPost {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixed::ONE;
 
     #[test]
     fn decay_halves_and_ends() {

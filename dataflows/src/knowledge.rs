@@ -118,7 +118,8 @@ pub fn knowledge<'s>(sources: Sources<'s>, policy: &Policy) -> Knowledge<'s> {
     let uncontested = roots.clone().antijoin(canonical.clone().map(|(thread, _)| thread));
     let contested = roots.join_map(canonical.clone(), |root, digest, answer| (*root, *digest, *answer));
     let contested = contested.filter(|(_, (_, (digest, _)), (answer, _))| digest.voices >= answer.voices);
-    let covering = uncontested.concat(contested.map(|(root, digest, _)| (root, digest)));
+    let covering =
+        uncontested.concat(contested.map(|(root, digest, _)| (root, digest))).semijoin(sources.held);
 
     let covered = covering.clone().map(|(root, _)| root).distinct_total_core::<i64>();
     let threads = canonical.clone().antijoin(covered);
@@ -132,7 +133,7 @@ pub fn knowledge<'s>(sources: Sources<'s>, policy: &Policy) -> Knowledge<'s> {
         output.extend(best.map(|(_, _, id)| (id, 1)));
     });
     Knowledge {
-        entries: digest_entries(digests, covering.semijoin(sources.held)).concat(threads),
+        entries: digest_entries(digests, covering).concat(threads),
         canonical: canonical.map(|(thread, (_, answer))| CanonicalView { thread, answer }),
         covers: covers.map(|(thread, digest)| CoverView { thread, digest }),
     }

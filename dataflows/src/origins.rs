@@ -118,12 +118,14 @@ impl Voices {
     pub fn add(&mut self, key: &Standing, by: i64) {
         self.groups.add(key.group, by);
         self.classes.add(key.class, by);
-        if key.speaks {
-            self.origins.add(key.group, by);
-        } else {
-            key.origins.iter().for_each(|o| drop(self.origins.add(*o, by)));
+        let own = [key.group];
+        let origins = if key.speaks { &own[..] } else { &key.origins };
+        for origin in origins {
+            self.origins.add(*origin, by);
         }
-        key.sponsors.iter().for_each(|s| drop(self.sponsors.add(*s, by)));
+        for sponsor in key.sponsors.iter() {
+            self.sponsors.add(*sponsor, by);
+        }
     }
 
     /// `voices(K)`: the smallest of the four counts.

@@ -247,8 +247,8 @@ impl Merits {
                         }
                     }
                 }
-                for (value, _, parts) in after.get(by).and_then(|c| c.sides[at]).iter() {
-                    parts.iter().for_each(|p| index.entry((*side, *p)).or_default().push((*by, *value)));
+                if let Some((value, _, parts)) = after.get(by).and_then(|c| c.sides[at]) {
+                    parts.iter().for_each(|p| index.entry((*side, *p)).or_default().push((*by, value)));
                 }
             }
         }
@@ -325,7 +325,7 @@ impl Machine for Merits {
 /// Puts out what a key's credit means besides the values of its parts.
 fn members(author: KeyId, by: KeyId, credit: &Credit, diff: i64, out: &mut Vec<((KeyId, Merit), i64)>) {
     for (side, given) in SIDES.iter().zip(&credit.sides) {
-        for (_, weight, parts) in given {
+        if let Some((_, weight, parts)) = given {
             parts.iter().for_each(|p| out.push(((author, Merit::Member(*side, *p, by, *weight)), diff)));
         }
     }

@@ -123,7 +123,7 @@ impl Sums {
     fn count(&mut self, k: KeyId, entry: &Entry, by: i64, policy: &Policy) {
         let (pair, standing) = (&entry.pair, &entry.esteem.standing);
         let confirm = pair.confirm(policy).map(|(aged, _)| aged);
-        let mut voice = |voices: &mut Voices, there: bool| {
+        let voice = |voices: &mut Voices, there: bool| {
             if there {
                 voices.add(standing, by);
             }

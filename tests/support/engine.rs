@@ -1,0 +1,86 @@
+//! The engine beside the oracle.
+
+use std::collections::{BTreeMap, BTreeSet};
+use wats::engine::Engine;
+use wats::intake::Change;
+use wats_dataflows::policy::Config;
+use wats_dataflows::views::View;
+use wats_oracle::Views;
+use wats_oracle::world::Tick;
+
+/// The engine, and what its changes add up to.
+pub struct Running {
+    engine: Engine,
+    pub views: Views,
+}
+
+impl Running {
+    pub fn start(config: &Config, workers: usize) -> Running {
+        let engine = Engine::start(config.clone(), workers).expect("the engine starts");
+        Running { engine, views: Views::default() }
+    }
+
+    pub fn tick(&mut self, tick: &Tick) -> Vec<(View, i64)> {
+        let events = tick.events.iter().map(|(e, diff)| Change::Event(Box::new(e.clone()), *diff));
+        let blobs = tick.blobs.iter().map(|(blob, diff)| Change::Blob(*blob, *diff));
+        let changes = self.engine.tick(events.chain(blobs).collect(), tick.now).expect("the engine runs");
+        for (view, diff) in changes.iter().filter(|c| c.1 < 0).chain(changes.iter().filter(|c| c.1 > 0)) {
+            assert!(diff.abs() == 1, "{view:?} changes {diff} times");
+            self.apply(view, *diff > 0);
+        }
+        changes
+    }
+
+    fn apply(&mut self, view: &View, here: bool) {
+        let views = &mut self.views;
+        match view.clone() {
+            View::Post(v) => put(&mut views.posts, v.post, v, here),
+            View::Author(v) => put(&mut views.authors, v.key, v, here),
+            View::Canonical(v) => put(&mut views.canonical, v.thread, v.answer, here),
+            View::Cover(v) => put(&mut views.covers, v.thread, v.digest, here),
+            View::Blob(v) => put(&mut views.blobs, v.blob, v, here),
+            View::Entry(v) => {
+                let changed = if here { views.entries.insert(v) } else { views.entries.remove(&v) };
+                assert!(changed, "an entry comes once and goes once");
+            }
+        }
+    }
+}
+
+/// A view replaces exactly what was there.
+fn put<K: Ord, V: PartialEq + std::fmt::Debug>(map: &mut BTreeMap<K, V>, key: K, value: V, here: bool) {
+    if here {
+        assert_eq!(map.insert(key, value), None, "a view comes where there was none");
+    } else {
+        assert_eq!(map.remove(&key), Some(value), "a view goes as it was");
+    }
+}
+
+/// Where two answers differ, in few words.
+pub fn differences(want: &Views, got: &Views) -> Vec<String> {
+    let mut out = Vec::new();
+    maps("post", &want.posts, &got.posts, &mut out);
+    maps("author", &want.authors, &got.authors, &mut out);
+    maps("canonical", &want.canonical, &got.canonical, &mut out);
+    maps("cover", &want.covers, &got.covers, &mut out);
+    maps("blob", &want.blobs, &got.blobs, &mut out);
+    for entry in want.entries.symmetric_difference(&got.entries) {
+        out.push(format!("entry {entry:?}: expected {}", want.entries.contains(entry)));
+    }
+    out
+}
+
+fn maps<K: Ord + std::fmt::Debug, V: PartialEq + std::fmt::Debug>(
+    what: &str,
+    want: &BTreeMap<K, V>,
+    got: &BTreeMap<K, V>,
+    out: &mut Vec<String>,
+) {
+    let keys: BTreeSet<&K> = want.keys().chain(got.keys()).collect();
+    for key in keys {
+        let (want, got) = (want.get(key), got.get(key));
+        if want != got {
+            out.push(format!("{what} {key:?}:\n  want {want:?}\n  got  {got:?}"));
+        }
+    }
+}
