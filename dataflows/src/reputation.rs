@@ -4,6 +4,10 @@
 //! for and against. [`Reputation`] adds up each author over its posts. Between them the sums travel
 //! in the multiplicity, so that one more react on one post changes one number.
 
+mod explain;
+
+pub use explain::{Explanation, PartWorth};
+
 use crate::aging::AgedPair;
 use crate::contradictions::{Outcome, Verdict};
 use crate::fixed::{Fixed, narrow};
@@ -425,10 +429,14 @@ struct Cell {
 }
 
 impl Cell {
+    /// `top(c)`.
+    fn top(&self) -> Fixed {
+        self.members.iter().map(|((_, weight), _)| *weight).max().unwrap_or_default()
+    }
+
     /// `top(c) * sat(x) / ONE`.
     fn worth(&self) -> i64 {
-        let top = self.members.iter().map(|((_, weight), _)| *weight).max().unwrap_or_default();
-        top.times(Fixed(self.values).saturated()).0
+        self.top().times(Fixed(self.values).saturated()).0
     }
 }
 
@@ -469,11 +477,15 @@ impl Author {
         }
     }
 
+    /// `weight(a) * sat(z) / ONE / 2`.
+    fn refuting(&self, weight: Fixed) -> Fixed {
+        Fixed(weight.times(Fixed(self.refuted).saturated()).0 / 2)
+    }
+
     fn esteem(&self, key: KeyId, config: &Config) -> Option<Esteem> {
         let standing = self.standing.clone()?;
         let weight = standing.weight();
-        let refuting = Fixed(weight.times(Fixed(self.refuted).saturated()).0 / 2);
-        let earned = Fixed(self.worth[0].min(self.worth[1])) + refuting;
+        let earned = Fixed(self.worth[0].min(self.worth[1])) + self.refuting(weight);
         let lost = Fixed(self.worth[2].min(self.worth[3]));
         let own = config.profiles(standing.network).contains(&key);
         let reputation = i128::from(weight.0) + i128::from(earned.0) - i128::from(lost.0);

@@ -5,6 +5,10 @@
 //! keeps it and recomputes, round by round, what a change reaches: the rounding of shares and
 //! masses stops most changes after one hop.
 
+mod explain;
+
+pub use explain::{Explanation, Incoming};
+
 use crate::aging::AgedPair;
 use crate::fixed::{Fixed, ONE, narrow};
 use crate::ids::{GroupId, KeyId, NetworkId, OwnerId};
