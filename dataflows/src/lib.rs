@@ -13,7 +13,7 @@
 //! | 3 seeds, groups, edges, flow | [`trust`] |
 //! | 3 origins, class, partiality, counting | [`origins`] |
 //! | 4 contradictions | [`contradictions`], [`labelling`] |
-//! | 5 reputation | [`reputation`] |
+//! | 5 reputation | [`merits`], [`reputation`] |
 //! | 6 post status | [`status`] |
 //! | 7 knowledge entries | [`knowledge`] |
 //! | 8 survival | [`survival`] |
@@ -27,6 +27,7 @@ pub mod incremental;
 pub mod knowledge;
 pub mod labelling;
 pub mod latest;
+pub mod merits;
 pub mod origins;
 pub mod policy;
 pub mod relations;
@@ -44,8 +45,9 @@ use crate::facts::EventFact;
 use crate::ids::{BlobId, KeyId, Millis, NetworkId};
 use crate::incremental::{Machine, Shared, Tick, run, run_timed};
 use crate::latest::{Latest, LatestAccept};
+use crate::merits::{Merits, OfPost};
 use crate::policy::Config;
-use crate::reputation::{Merits, OfKey, OfPost, Reputation};
+use crate::reputation::{OfKey, Reputation};
 use crate::signals::{Said, Signals};
 use crate::status::Statuses;
 use crate::survival::Blobs;

@@ -8,8 +8,9 @@ use serde::Serialize;
 use wats_dataflows::Inside;
 use wats_dataflows::fixed::Fixed;
 use wats_dataflows::ids::{GroupId, KeyId};
+use wats_dataflows::merits::{Part, Side};
 use wats_dataflows::origins::ROUNDS;
-use wats_dataflows::reputation::{self, Part, Side};
+use wats_dataflows::reputation;
 use wats_dataflows::trust::{self, Incoming, Trust};
 use wats_dataflows::views::AuthorView;
 
