@@ -37,6 +37,15 @@ pub enum Taken {
 #[error("more {0} than this node can hold; restrict the networks in a configuration file")]
 pub struct Full(&'static str);
 
+/// What a name is the name of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Named {
+    /// A key.
+    Key(KeyId),
+    /// An event, held or only named by others.
+    Event(EventId),
+}
+
 /// Interned names, both ways.
 ///
 /// The standard hasher, keyed at random, because authors choose the names: with a fast fixed hash
@@ -332,6 +341,15 @@ impl Intake {
     /// A key in a network.
     pub fn find_key(&self, network: NetworkId, key: Hex32) -> Option<KeyId> {
         self.keys.find(&(network, key)).map(KeyId)
+    }
+
+    /// The keys and events whose names start with some hex digits; an event may be only named by
+    /// others. Looks at every name there is.
+    pub fn starting_with<'a>(&'a self, digits: &'a str) -> impl Iterator<Item = Named> + 'a {
+        let keys = (0..).map(KeyId).zip(&self.keys.names).map(|(id, (_, name))| (Named::Key(id), name));
+        let events = (0..).map(EventId).zip(&self.events.names);
+        let events = events.map(|(id, (_, name))| (Named::Event(id), name));
+        keys.chain(events).filter(|(_, name)| name.starts_with(digits)).map(|(named, _)| named)
     }
 
     /// What is remembered of an event, when it is held.

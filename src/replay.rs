@@ -1,10 +1,10 @@
 //! A log through the engine: records in the order of the log, the clock following `received_at`.
 
 use crate::config::Config;
-use crate::document::Document;
+use crate::document::{Changed, Document};
 use crate::engine::{Engine, EngineError};
 use crate::event::Refusal;
-use crate::intake::{Change, Full, Intake};
+use crate::intake::{Change, Full, Intake, Taken};
 use crate::log::{Checked, Record};
 use wats_dataflows::ids::Millis;
 use wats_dataflows::views::View;
@@ -20,7 +20,7 @@ pub struct Bounds {
 
 impl Default for Bounds {
     fn default() -> Bounds {
-        Bounds { records: 1024, span: Millis::DAY }
+        Bounds { records: 1024, span: Millis::days(30) }
     }
 }
 
@@ -56,12 +56,29 @@ pub struct Refused {
 /// What a tick did.
 #[derive(Debug)]
 pub struct Ticked {
+    /// Its number, from 1.
+    pub number: u64,
     /// The time at its end.
     pub now: Millis,
     /// The records that it took.
     pub records: Vec<Place>,
     /// The views that it changed, consolidated.
     pub changes: Vec<(View, i64)>,
+    /// What became of the document, when the replay tells: see [`Replay::telling_changes`].
+    pub changed: Vec<Changed>,
+}
+
+/// What became of the records so far, but for refused ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Events that are held.
+    pub events: u64,
+    /// Copies of these.
+    pub copies: u64,
+    /// Records of blobs.
+    pub blobs: u64,
+    /// Valid records later than the evaluation time: they have not happened yet (section 1.2).
+    pub later: u64,
 }
 
 /// A replay under way.
@@ -74,7 +91,11 @@ pub struct Replay {
     pub engine: Engine,
     /// Refused lines, in the order of the logs.
     pub refused: Vec<Refused>,
+    /// What became of the others.
+    pub tally: Tally,
     bounds: Bounds,
+    tell: bool,
+    ticks: u64,
     /// The evaluation time, when it is given.
     until: Option<Millis>,
     /// The clock: the largest `received_at` so far of records that count for it.
@@ -104,7 +125,10 @@ impl Replay {
             document: Document::default(),
             engine,
             refused: Vec::new(),
+            tally: Tally::default(),
             bounds,
+            tell: false,
+            ticks: 0,
             until,
             clock: None,
             refused_clock: None,
@@ -114,12 +138,19 @@ impl Replay {
         })
     }
 
+    /// The same, and each tick tells what it changed in the document.
+    #[must_use]
+    pub fn telling_changes(mut self) -> Replay {
+        self.tell = true;
+        self
+    }
+
     /// The evaluation time, as far as it is known.
     pub fn now(&self) -> Millis {
         self.until.or(self.clock).or(self.refused_clock).unwrap_or_default()
     }
 
-    /// Takes a judged record; gives back what a tick did when the record ended one.
+    /// Takes a judged record; gives back what a tick did when one had to end before it.
     ///
     /// # Errors
     /// When the engine stopped or names ran out.
@@ -136,24 +167,25 @@ impl Replay {
             }
         };
         if self.until.is_some_and(|until| received_at > until) {
+            self.tally.later += 1;
             return Ok(None);
         }
         let clock = self.clock.map_or(received_at, |clock| clock.max(received_at));
         let leap = self.since.is_some_and(|since| clock.since(since) > self.bounds.span);
-        let ticked = if leap { Some(self.tick()?) } else { None };
+        let full = self.records.len() >= self.bounds.records.max(1);
+        let ticked = if leap || full { Some(self.tick()?) } else { None };
         self.clock = Some(clock);
         self.since.get_or_insert(clock);
         self.records.push(place);
         match record {
-            Record::Event(event) => {
-                self.intake.event(&event, received_at, &mut self.pending)?;
-            }
+            Record::Event(event) => match self.intake.event(&event, received_at, &mut self.pending)? {
+                Taken::New(_) => self.tally.events += 1,
+                Taken::Earlier(_) | Taken::Duplicate(_) => self.tally.copies += 1,
+            },
             Record::Blob { blob, present } => {
                 self.intake.blob(blob, present, received_at, &mut self.pending)?;
+                self.tally.blobs += 1;
             }
-        }
-        if ticked.is_none() && self.records.len() >= self.bounds.records {
-            return self.tick().map(Some);
         }
         Ok(ticked)
     }
@@ -170,8 +202,15 @@ impl Replay {
     fn tick(&mut self) -> Result<Ticked, ReplayError> {
         let now = self.clock.unwrap_or_default();
         let changes = self.engine.tick(std::mem::take(&mut self.pending), now)?;
-        self.document.apply(&changes, &self.intake);
+        let changed = if self.tell {
+            self.document.apply_and_tell(&changes, &self.intake)
+        } else {
+            self.document.apply(&changes, &self.intake);
+            Vec::new()
+        };
         self.since = None;
-        Ok(Ticked { now, records: std::mem::take(&mut self.records), changes })
+        self.ticks += 1;
+        let records = std::mem::take(&mut self.records);
+        Ok(Ticked { number: self.ticks, now, records, changes, changed })
     }
 }

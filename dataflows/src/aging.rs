@@ -199,6 +199,14 @@ impl<A: Ages + Default> Calendar<A> {
     }
 }
 
+impl Calendar<AgingPair> {
+    /// All signals on a post, whoever gives them. Looks at every signal there is: for an explanation.
+    pub fn on(&self, post: EventId) -> Vec<AgedPair> {
+        let held = self.held.iter().filter(|((on, _), _)| *on == post);
+        held.filter_map(|(_, signals)| signals.view(self.now, &self.config)).collect()
+    }
+}
+
 impl<A: Ages + Default> Machine for Calendar<A> {
     type Change = A::Change;
     type View = A::View;

@@ -52,7 +52,7 @@ pub struct Quoted {
     pub bare: bool,
     /// Its place in "latest".
     pub stamp: Stamp,
-    /// The event.
+    /// The event, or the one that it rests on: a react without evidence has nothing to quote.
     pub event: EventId,
 }
 
@@ -91,6 +91,32 @@ impl Found {
 
 /// A counting assertion on some event: A argues with Y.
 pub type Assertion = (KeyId, EventId);
+
+/// The contradictions of an event, and how they are weighed: for whoever asks.
+#[derive(Clone, Debug)]
+pub struct Criticism {
+    /// Its author.
+    pub author: KeyId,
+    /// The author's weight: twice a critic's, or twice what they have together, must reach it.
+    pub needed: Fixed,
+    /// `joint(X)`.
+    pub joint: Fixed,
+    /// Those who contradict it.
+    pub critics: Vec<Critic>,
+}
+
+/// A contradiction of an event.
+#[derive(Clone, Debug)]
+pub struct Critic {
+    /// Who contradicts.
+    pub by: KeyId,
+    /// With what.
+    pub arguments: Vec<Argument>,
+    /// The key has the weight, and in the run that asks for one the voice, to be heard.
+    pub heard: bool,
+    /// Its assertions count.
+    pub counts: bool,
+}
 
 /// The contradictions of one event.
 #[derive(Default)]
@@ -154,16 +180,25 @@ impl Contradictions {
         (standing.weight() >= self.config.policy.w_min && voice).then_some(standing)
     }
 
-    /// The counting assertions on an event itself.
-    fn counting(&self, target: &Target) -> BTreeSet<Assertion> {
-        let author = target.author.and_then(|author| self.keys.get(&author));
-        let needed = i128::from(author.map_or(Fixed::ZERO, Standing::weight).0);
-        let factor = i128::from(self.config.policy.critic_factor);
+    /// `weight(author(X))`, against which critics of X are weighed.
+    fn needed(&self, target: &Target) -> Fixed {
+        target.author.and_then(|author| self.keys.get(&author)).map_or(Fixed::ZERO, Standing::weight)
+    }
+
+    /// `joint(X)`.
+    fn joint(&self, target: &Target) -> Fixed {
         let mut joint = Tally::default();
         for (key, standing) in target.critics.keys().filter_map(|k| Some((*k, self.heard(*k)?))) {
-            joint.add(key, standing, standing.trust);
+            joint.add(key, &standing.allegiance, standing.trust);
         }
-        let together = factor * i128::from(joint.sum().0) >= needed;
+        joint.sum()
+    }
+
+    /// The counting assertions on an event itself.
+    fn counting(&self, target: &Target) -> BTreeSet<Assertion> {
+        let needed = i128::from(self.needed(target).0);
+        let factor = i128::from(self.config.policy.critic_factor);
+        let together = factor * i128::from(self.joint(target).0) >= needed;
         let mut counting = BTreeSet::new();
         for (key, arguments) in &target.critics {
             let Some(standing) = self.heard(*key) else {
@@ -174,6 +209,29 @@ impl Contradictions {
             }
         }
         counting
+    }
+
+    /// Who contradicts an event, and whether that counts; none when nobody does.
+    pub fn criticism(&self, event: EventId) -> Option<Criticism> {
+        let target = self.targets.get(&event).filter(|t| !t.critics.is_empty())?;
+        let counting = self.counting(target);
+        let critics = target.critics.iter().map(|(by, arguments)| Critic {
+            by: *by,
+            arguments: arguments.clone(),
+            heard: self.heard(*by).is_some(),
+            counts: arguments.iter().any(|y| counting.contains(&(*by, y.event))),
+        });
+        Some(Criticism {
+            author: target.author?,
+            needed: self.needed(target),
+            joint: self.joint(target),
+            critics: critics.collect(),
+        })
+    }
+
+    /// Who makes an argument.
+    pub fn arguer(&self, argument: EventId) -> Option<KeyId> {
+        self.authors.get(&argument).map(|(key, _, _)| *key)
     }
 
     /// The counting assertions on an event, by its own critics and by those of what it rests on.
@@ -235,7 +293,10 @@ impl Contradictions {
         };
         let partial = |a: KeyId, b: KeyId| match (self.keys.get(&a), self.keys.get(&b)) {
             _ if a == b => true,
-            (Some(a), Some(b)) => a.partial_to(b),
+            (Some(a), Some(b)) => {
+                let w_min = self.config.policy.w_min;
+                a.place(w_min).partial_to(&b.place(w_min))
+            }
             _ => false,
         };
         let network = self.targets.get(&post).and_then(|t| t.author).and_then(|a| self.keys.get(&a));
@@ -280,7 +341,7 @@ impl Contradictions {
             let quoted = labelled.iter().filter(|(label, _)| *label == strongest).map(|(_, y)| Quoted {
                 bare: !y.evidence,
                 stamp: y.stamp,
-                event: y.event,
+                event: y.rests_on.unwrap_or(y.event),
             });
             let argument = quoted.min().expect("the strongest label belongs to an argument");
             found.push(Found::Verdict(Verdict { on: post, to, by: *by, outcome, argument }));
@@ -334,7 +395,7 @@ impl Contradictions {
     fn told_standing(&mut self, key: KeyId, standing: Standing, here: bool) {
         self.reweighed.insert(key);
         if here {
-            let place = |s: &Standing| (s.group, s.class);
+            let place = |s: &Standing| (s.allegiance.group, s.allegiance.class);
             let before = self.keys.insert(key, standing);
             if before.as_ref().map(place) != self.keys.get(&key).map(place) {
                 self.replaced.insert(key);

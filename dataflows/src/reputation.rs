@@ -4,12 +4,16 @@
 //! for and against. [`Reputation`] adds up each author over its posts. Between them the sums travel
 //! in the multiplicity, so that one more react on one post changes one number.
 
+mod explain;
+
+pub use explain::{Explanation, PartWorth};
+
 use crate::aging::AgedPair;
 use crate::contradictions::{Outcome, Verdict};
 use crate::fixed::{Fixed, narrow};
 use crate::ids::{EventId, GroupId, KeyId};
-use crate::incremental::Machine;
-use crate::origins::Standing;
+use crate::incremental::{Changes, Machine};
+use crate::origins::{Allegiance, Place, Standing};
 use crate::policy::Config;
 use crate::small::SmallMap;
 use crate::views::AuthorView;
@@ -26,8 +30,8 @@ pub enum Part {
     Class(GroupId),
 }
 
-fn parts(standing: &Standing) -> [Part; 2] {
-    [Part::Group(standing.group), Part::Class(standing.class)]
+fn parts(place: &Place) -> [Part; 2] {
+    [Part::Group(place.group), Part::Class(place.class)]
 }
 
 /// For or against an author.
@@ -43,9 +47,9 @@ pub enum Side {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum OfPost {
     /// Its author.
-    Author(KeyId, Standing),
+    Author(KeyId, Place),
     /// The signals of a key with `weight >= W_MIN`.
-    Pair(AgedPair, Standing),
+    Pair(AgedPair, Place),
     /// A contradiction of it, judged by the first run.
     Verdict(Verdict),
 }
@@ -55,8 +59,8 @@ pub enum OfPost {
 pub enum Merit {
     /// The largest value of a part's members on one post.
     Value(Side, Part),
-    /// A member with such a signal, and its weight; the multiplicity is the number of posts.
-    Member(Side, Part, KeyId, Fixed),
+    /// A member with such a signal; the multiplicity is the number of posts.
+    Member(Side, Part, KeyId),
     /// The value of a standing contradiction by the author.
     Refuted,
 }
@@ -65,13 +69,13 @@ pub enum Merit {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Gift {
     pair: AgedPair,
-    standing: Standing,
+    place: Place,
 }
 
 /// A post, as its merits are read.
 #[derive(Default)]
 struct Post {
-    author: Option<(KeyId, Standing)>,
+    author: Option<(KeyId, Place)>,
     gifts: SmallMap<KeyId, Option<Box<Gift>>>,
     stands: SmallMap<KeyId, ()>,
     /// Values by side and part, kept where scanning all gifts would be slow.
@@ -83,14 +87,12 @@ const INDEXED: usize = 48;
 
 impl Post {
     /// What a key gives on one side.
-    fn value(&self, by: KeyId, side: Side, config: &Config) -> Option<(Fixed, &Standing)> {
+    fn value(&self, by: KeyId, side: Side, config: &Config) -> Option<(Fixed, Place)> {
         let gift = self.gifts.get(&by)?.as_ref()?;
         let policy = &config.policy;
         let value = match side {
             Side::For => {
-                let (_, author) =
-                    self.author.as_ref().filter(|(_, author)| !gift.standing.partial_to(author))?;
-                debug_assert_eq!(author.network, gift.standing.network);
+                self.author.as_ref().filter(|(_, author)| !gift.place.partial_to(author))?;
                 let cite = gift.pair.cite.map(|a| a.value(policy.base_cite));
                 let positive = cite.is_some() || gift.pair.supports().next().is_some();
                 positive.then(|| gift.pair.support(policy).max(cite.unwrap_or_default()))?
@@ -101,7 +103,7 @@ impl Post {
                 aged.value(base)
             }
         };
-        Some((value, &gift.standing))
+        Some((value, gift.place))
     }
 
     /// The largest value of a part, leaving some keys out.
@@ -122,7 +124,7 @@ impl Post {
         }
         let others = self.gifts.iter().filter(|(by, _)| !left_out.contains_key(by));
         let values = others.filter_map(|(by, _)| self.value(*by, side, config));
-        let of_part = values.filter(|(_, standing)| parts(standing).contains(&part));
+        let of_part = values.filter(|(_, place)| parts(place).contains(&part));
         of_part.map(|(value, _)| value).max().unwrap_or_default()
     }
 
@@ -134,8 +136,8 @@ impl Post {
         }
         for (by, _) in self.gifts.iter() {
             for side in [Side::For, Side::Against] {
-                if let Some((value, standing)) = self.value(*by, side, config) {
-                    parts(standing)
+                if let Some((value, place)) = self.value(*by, side, config) {
+                    parts(&place)
                         .into_iter()
                         .for_each(|p| index.entry((side, p)).or_default().push((*by, value)));
                 }
@@ -157,7 +159,7 @@ struct Before {
 /// What one key gives, resolved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Credit {
-    sides: [Option<(Fixed, Fixed, [Part; 2])>; 2],
+    sides: [Option<(Fixed, [Part; 2])>; 2],
     /// By whom a standing contradiction is, and what it is worth to them.
     refuted: Option<(KeyId, Fixed)>,
 }
@@ -167,7 +169,7 @@ impl Credit {
         SIDES
             .iter()
             .zip(&self.sides)
-            .flat_map(|(side, given)| given.iter().flat_map(|g| g.2).map(|p| (*side, p)))
+            .flat_map(|(side, given)| given.iter().flat_map(|g| g.1).map(|p| (*side, p)))
     }
 
     /// What it adds to a part, when the key is of it.
@@ -176,7 +178,7 @@ impl Credit {
             Side::For => &self.sides[0],
             Side::Against => &self.sides[1],
         };
-        given.as_ref().filter(|g| g.2.contains(&part)).map(|g| g.0)
+        given.as_ref().filter(|g| g.1.contains(&part)).map(|g| g.0)
     }
 }
 
@@ -197,13 +199,13 @@ impl Merits {
 
     fn credit(&self, post: &Post, by: KeyId) -> Credit {
         let sides = SIDES.map(|side| {
-            let (value, standing) = post.value(by, side, &self.config)?;
-            Some((value, standing.weight(), parts(standing)))
+            let (value, place) = post.value(by, side, &self.config)?;
+            Some((value, parts(&place)))
         });
         let refuted = sides[1].and_then(|(value, ..)| {
             let (_, author) = post.author.as_ref()?;
             let gift = post.gifts.get(&by)?.as_ref()?;
-            let counts = author.weight() >= self.config.policy.w_min && !author.partial_to(&gift.standing);
+            let counts = author.heavy && !author.partial_to(&gift.place);
             counts.then_some((by, value))
         });
         Credit { sides, refuted }
@@ -239,7 +241,7 @@ impl Merits {
         let Some(index) = &mut post.index else { return };
         for (by, old) in &before.keys {
             for (at, side) in SIDES.iter().enumerate() {
-                for part in old.sides[at].iter().flat_map(|s| s.2) {
+                for part in old.sides[at].iter().flat_map(|s| s.1) {
                     if let Some(values) = index.get_mut(&(*side, part)) {
                         values.retain(|(k, _)| k != by);
                         if values.is_empty() {
@@ -247,7 +249,7 @@ impl Merits {
                         }
                     }
                 }
-                if let Some((value, _, parts)) = after.get(by).and_then(|c| c.sides[at]) {
+                if let Some((value, parts)) = after.get(by).and_then(|c| c.sides[at]) {
                     parts.iter().for_each(|p| index.entry((*side, *p)).or_default().push((*by, value)));
                 }
             }
@@ -262,17 +264,17 @@ impl Machine for Merits {
     fn apply(&mut self, (on, told): (EventId, OfPost), diff: i64) {
         let here = diff > 0;
         match told {
-            OfPost::Author(key, standing) => {
+            OfPost::Author(key, place) => {
                 self.touch_all(on);
                 self.touched.entry(on).or_default().author = Some(key);
-                self.posts.entry(on).or_default().author = here.then_some((key, standing));
+                self.posts.entry(on).or_default().author = here.then_some((key, place));
             }
-            OfPost::Pair(pair, standing) => {
+            OfPost::Pair(pair, place) => {
                 let by = pair.pair.by;
                 self.touch(on, by);
                 let post = self.posts.entry(on).or_default();
                 if here {
-                    post.gifts.insert(by, Some(Box::new(Gift { pair, standing })));
+                    post.gifts.insert(by, Some(Box::new(Gift { pair, place })));
                 } else {
                     post.gifts.remove(&by);
                 }
@@ -325,8 +327,8 @@ impl Machine for Merits {
 /// Puts out what a key's credit means besides the values of its parts.
 fn members(author: KeyId, by: KeyId, credit: &Credit, diff: i64, out: &mut Vec<((KeyId, Merit), i64)>) {
     for (side, given) in SIDES.iter().zip(&credit.sides) {
-        if let Some((_, weight, parts)) = given {
-            parts.iter().for_each(|p| out.push(((author, Merit::Member(*side, *p, by, *weight)), diff)));
+        if let Some((_, parts)) = given {
+            parts.iter().for_each(|p| out.push(((author, Merit::Member(*side, *p, by)), diff)));
         }
     }
     if let Some((key, value)) = credit.refuted {
@@ -339,8 +341,10 @@ fn members(author: KeyId, by: KeyId, credit: &Credit, diff: i64, out: &mut Vec<(
 pub enum OfKey {
     /// Its standing.
     Standing(Standing),
-    /// A merit; its multiplicity is an amount.
+    /// A merit that is an amount, in its multiplicity.
     Merit(Merit),
+    /// A member of a part that has a signal on the author's posts, and its weight.
+    Member(Side, Part, KeyId, Fixed),
 }
 
 /// A key's reputation and voice.
@@ -358,7 +362,37 @@ pub struct Esteem {
     pub voice: Fixed,
 }
 
+/// What of a key's esteem weighs in a post's status.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Voter {
+    /// `voice(k)`.
+    pub voice: Fixed,
+    /// `voice(k) >= W_MIN`: the key has weight.
+    pub has_weight: bool,
+    /// Its trust, too, is at least `W_MIN`: it takes part in knowledge (section 7).
+    pub takes_part: bool,
+    /// How it is counted.
+    pub allegiance: Arc<Allegiance>,
+}
+
+impl Voter {
+    /// The key's place; who weighs in a status is heavy enough.
+    pub fn place(&self) -> Place {
+        Place { group: self.allegiance.group, class: self.allegiance.class, heavy: true }
+    }
+}
+
 impl Esteem {
+    /// What of it weighs in a status.
+    pub fn voter(&self, w_min: Fixed) -> Voter {
+        Voter {
+            voice: self.voice,
+            has_weight: self.has_weight(w_min),
+            takes_part: self.has_weight(w_min) && self.standing.trust >= w_min,
+            allegiance: self.standing.allegiance.clone(),
+        }
+    }
+
     /// `reputation(a) = weight(a) + earned(a) - lost(a)`.
     pub fn reputation(&self) -> Fixed {
         self.standing.weight() + self.earned - self.lost
@@ -380,9 +414,9 @@ impl Esteem {
             weight: self.standing.weight(),
             reputation: self.reputation(),
             voice: self.voice,
-            group: self.standing.group,
-            class: self.standing.class,
-            origins: self.standing.origins.clone(),
+            group: self.standing.allegiance.group,
+            class: self.standing.allegiance.class,
+            origins: self.standing.allegiance.origins.clone(),
         }
     }
 }
@@ -395,10 +429,14 @@ struct Cell {
 }
 
 impl Cell {
+    /// `top(c)`.
+    fn top(&self) -> Fixed {
+        self.members.iter().map(|((_, weight), _)| *weight).max().unwrap_or_default()
+    }
+
     /// `top(c) * sat(x) / ONE`.
     fn worth(&self) -> i64 {
-        let top = self.members.iter().map(|((_, weight), _)| *weight).max().unwrap_or_default();
-        top.times(Fixed(self.values).saturated()).0
+        self.top().times(Fixed(self.values).saturated()).0
     }
 }
 
@@ -439,11 +477,15 @@ impl Author {
         }
     }
 
+    /// `weight(a) * sat(z) / ONE / 2`.
+    fn refuting(&self, weight: Fixed) -> Fixed {
+        Fixed(weight.times(Fixed(self.refuted).saturated()).0 / 2)
+    }
+
     fn esteem(&self, key: KeyId, config: &Config) -> Option<Esteem> {
         let standing = self.standing.clone()?;
         let weight = standing.weight();
-        let refuting = Fixed(weight.times(Fixed(self.refuted).saturated()).0 / 2);
-        let earned = Fixed(self.worth[0].min(self.worth[1])) + refuting;
+        let earned = Fixed(self.worth[0].min(self.worth[1])) + self.refuting(weight);
         let lost = Fixed(self.worth[2].min(self.worth[3]));
         let own = config.profiles(standing.network).contains(&key);
         let reputation = i128::from(weight.0) + i128::from(earned.0) - i128::from(lost.0);
@@ -477,7 +519,9 @@ impl Machine for Reputation {
             OfKey::Standing(standing) => author.standing = (diff > 0).then_some(standing),
             OfKey::Merit(Merit::Refuted) => author.refuted += diff,
             OfKey::Merit(Merit::Value(side, part)) => author.cell(side, part).values += diff,
-            OfKey::Merit(Merit::Member(side, part, by, weight)) => {
+            // Joined with weights on the way here.
+            OfKey::Merit(Merit::Member(..)) => {}
+            OfKey::Member(side, part, by, weight) => {
                 author.cell(side, part).members.add((by, weight), diff);
             }
         }
@@ -500,4 +544,20 @@ impl Machine for Reputation {
             }
         }
     }
+}
+
+/// Gives each member among the merits its weight.
+pub fn weighed<'s>(
+    merits: Changes<'s, (KeyId, Merit)>,
+    weights: Changes<'s, (KeyId, Fixed)>,
+) -> Changes<'s, (KeyId, OfKey)> {
+    let members = merits.clone().flat_map(|(author, merit)| match merit {
+        Merit::Member(side, part, by) => Some((by, (author, side, part))),
+        _ => None,
+    });
+    let members = members.join_map(weights, |by, (author, side, part), weight| {
+        (*author, OfKey::Member(*side, *part, *by, *weight))
+    });
+    let amounts = merits.filter(|(_, merit)| !matches!(merit, Merit::Member(..)));
+    amounts.map(|(author, merit)| (author, OfKey::Merit(merit))).concat(members)
 }

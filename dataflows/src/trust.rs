@@ -5,11 +5,15 @@
 //! keeps it and recomputes, round by round, what a change reaches: the rounding of shares and
 //! masses stops most changes after one hop.
 
+mod explain;
+
+pub use explain::{Explanation, Incoming};
+
 use crate::aging::AgedPair;
 use crate::fixed::{Fixed, ONE, narrow};
 use crate::ids::{GroupId, KeyId, NetworkId, OwnerId};
 use crate::incremental::{Changes, Machine};
-use crate::origins::{Groups, ROUNDS, Rounds, Standing, class_of, union};
+use crate::origins::{Allegiance, Groups, ROUNDS, Rounds, Standing, class_of, union};
 use crate::policy::{Config, Policy};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -516,15 +520,22 @@ impl Trust {
             return None;
         }
         let group = node.group(key);
+        let allegiance = Allegiance {
+            group,
+            class: node.class(key),
+            speaks: node.speaks(),
+            origins: node.rounds.origins[ROUNDS].clone().unwrap_or_default(),
+            sponsors: node.sponsors.clone().unwrap_or_else(|| Arc::from([group])),
+        };
+        let before = node.shown.as_ref().map(|shown| &shown.allegiance);
         Some(Standing {
             network: node.network,
             trust: node.mass.iter().copied().sum::<Fixed>().min(ONE).rounded(),
             floor: self.floor(node),
-            group,
-            class: node.class(key),
-            speaks: node.speaks(),
-            origins: node.rounds.origins[ROUNDS].clone().unwrap_or_else(|| Arc::from([])),
-            sponsors: node.sponsors.clone().unwrap_or_else(|| Arc::from([group])),
+            allegiance: match before {
+                Some(before) if **before == allegiance => before.clone(),
+                _ => Arc::new(allegiance),
+            },
         })
     }
 

@@ -48,7 +48,8 @@ pub enum Why {
         /// Whether `argument` is a react with evidence.
         evidence: bool,
         /// The argument to quote: of those keys' arguments with the strongest label (IN before
-        /// UNDEC), reacts with evidence first, the earliest by `Stamp`.
+        /// UNDEC), reacts with evidence first, the earliest by `Stamp`; or the own event that it rests
+        /// on.
         argument: EventId,
         /// Arguments labelled IN that attack an argument of any contradiction of the post.
         rebuttals: u32,

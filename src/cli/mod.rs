@@ -97,3 +97,8 @@ fn time(text: &str) -> Result<Millis, String> {
         text.parse().map_err(|e| format!("neither milliseconds nor an RFC 3339 date: {e}"))?;
     u64::try_from(date.as_millisecond()).map(Millis).map_err(|_| "before 1970".to_owned())
 }
+
+/// A span on the command line.
+fn span(text: &str) -> Result<Millis, String> {
+    wats::config::span(text).ok_or_else(|| "not a span like 1d, 12h, 90m, 30s or 500ms".to_owned())
+}

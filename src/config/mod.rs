@@ -23,6 +23,7 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use value::Values;
+use wats_dataflows::ids::Millis;
 use wats_dataflows::policy::Policy;
 
 /// A node's configuration.
@@ -108,6 +109,11 @@ impl Config {
         let of = |n: &Network| (n.id.clone(), n.pow_bits);
         Rules { networks: self.networks.as_ref().map(|list| list.iter().map(of).collect()) }
     }
+}
+
+/// Reads a span as the configuration writes it: `180d`, `12h`, `90m`, `30s` or `500ms`.
+pub fn span(text: &str) -> Option<Millis> {
+    value::milliseconds(text).map(Millis)
 }
 
 fn networks(values: &Values<'_>, list: &Spanned<DeValue<'_>>) -> Result<Vec<Network>, ConfigError> {

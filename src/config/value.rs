@@ -123,7 +123,8 @@ fn decimal(billionths: i64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-fn milliseconds(text: &str) -> Option<u64> {
+/// Reads a span like `180d`, `12h`, `90m`, `30s` or `500ms`.
+pub(super) fn milliseconds(text: &str) -> Option<u64> {
     let unit = text.find(|c: char| !c.is_ascii_digit())?;
     let (number, unit) = text.split_at(unit);
     let unit = match unit {

@@ -16,6 +16,12 @@ impl Hex32 {
         decode(text).map(Hex32)
     }
 
+    /// Whether its digits start with these, of which all must be lower-case hex.
+    pub fn starts_with(&self, digits: &str) -> bool {
+        let digit = |at: usize| DIGITS[usize::from(self.0[at / 2] >> (4 * (1 - at % 2)) & 15)];
+        digits.len() <= 64 && digits.bytes().enumerate().all(|(at, want)| digit(at) == want)
+    }
+
     /// The leading zero bits: of an event id, its work (section 1).
     pub fn leading_zeros(&self) -> u16 {
         let mut bits = 0;

@@ -4,6 +4,8 @@ use super::LogError;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How much is read from a file at a time.
 const BUFFER: usize = 64 * 1024;
@@ -12,6 +14,8 @@ const BUFFER: usize = 64 * 1024;
 pub struct Source {
     /// The path as it was given, or `standard input`.
     pub name: String,
+    /// How many bytes of the file were read so far, compressed ones where it is compressed.
+    pub taken: Arc<AtomicU64>,
     pub(super) bytes: Box<dyn Read + Send>,
     /// Whether the bytes come out of a decompressor.
     pub(super) packed: bool,
@@ -69,6 +73,8 @@ impl Source {
         packing: Option<Packing>,
     ) -> Result<Source, LogError> {
         let failed = |cause| LogError::Open { file: name.clone(), cause };
+        let taken = Arc::new(AtomicU64::new(0));
+        let bytes = Counted { bytes, taken: taken.clone() };
         let mut bytes = BufReader::with_capacity(BUFFER, bytes);
         let packing = match packing {
             Some(packing) => packing,
@@ -79,7 +85,21 @@ impl Source {
             Packing::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(bytes)),
             Packing::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(bytes).map_err(failed)?),
         };
-        Ok(Source { name, bytes, packed: packing != Packing::Plain })
+        Ok(Source { name, taken, bytes, packed: packing != Packing::Plain })
+    }
+}
+
+/// Counts what is read.
+struct Counted<R> {
+    bytes: R,
+    taken: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.bytes.read(buffer)?;
+        self.taken.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
     }
 }
 

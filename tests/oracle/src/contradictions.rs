@@ -188,6 +188,9 @@ impl Framework {
             let argument = self.nodes[y];
             let evidence = net.react(argument).is_some_and(|react| react.evidence.given());
             let stamp = net.stamp(argument);
+            // A react that rests on an own event has nothing to quote itself.
+            let given = signals.arguments_of(c).iter().find(|given| given.event == argument);
+            let argument = given.and_then(|given| given.rests_on).unwrap_or(argument);
             Quote { label: self.labels[y], without_evidence: !evidence, stamp, argument }
         });
         let attackers = arguments.iter().flat_map(|&y| &self.attackers[y]);

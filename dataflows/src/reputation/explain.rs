@@ -1,0 +1,59 @@
+//! Section 5, explained: what makes a key's reputation, for whoever asks.
+
+use super::{Esteem, Part, Reputation, Side};
+use crate::fixed::Fixed;
+use crate::ids::KeyId;
+
+/// Where a key's reputation comes from (section 5): for whoever asks.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// What it adds up to.
+    pub esteem: Esteem,
+    /// The parts of both partitions that give or take something.
+    pub parts: Vec<PartWorth>,
+    /// The sums over groups: earned without refuting, lost.
+    pub by_groups: [Fixed; 2],
+    /// The sums over classes: earned without refuting, lost.
+    pub by_classes: [Fixed; 2],
+    /// `z`: the value of its standing contradictions that count.
+    pub refuted: Fixed,
+    /// What these earn it.
+    pub refuting: Fixed,
+}
+
+/// What one part of the keys gives an author, or takes.
+#[derive(Clone, Copy, Debug)]
+pub struct PartWorth {
+    /// For or against.
+    pub side: Side,
+    /// The part, c.
+    pub part: Part,
+    /// `top(c)`.
+    pub top: Fixed,
+    /// `x` or `y`: the sum over posts of the largest value.
+    pub value: Fixed,
+    /// `top(c) * sat(x) / ONE`.
+    pub worth: Fixed,
+}
+
+impl Reputation {
+    /// What a key earned and lost, by the parts of both partitions.
+    pub fn explain(&self, key: KeyId) -> Option<Explanation> {
+        let author = self.authors.get(&key)?;
+        let parts = author.cells.iter().map(|((side, part), cell)| PartWorth {
+            side: *side,
+            part: *part,
+            top: cell.top(),
+            value: Fixed(cell.values),
+            worth: Fixed(cell.worth()),
+        });
+        Some(Explanation {
+            esteem: author.shown.clone()?,
+            parts: parts.collect(),
+            by_groups: [Fixed(author.worth[0]), Fixed(author.worth[2])],
+            by_classes: [Fixed(author.worth[1]), Fixed(author.worth[3])],
+            refuted: Fixed(author.refuted),
+            refuting: author.refuting(author.shown.as_ref()?.standing.weight()),
+        })
+    }
+}

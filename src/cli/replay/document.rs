@@ -1,0 +1,33 @@
+//! `wats replay --json`: the document that the vectors hold, and more.
+
+use super::{file_name, list};
+use serde_json::json;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use wats::replay::{Refused, Replay};
+
+/// Writes the document; `gap` stands between its items.
+pub(super) fn write(replay: &Replay, logs: &[PathBuf], gap: &str, out: &mut impl Write) -> io::Result<()> {
+    write!(out, "{{\"now\":{},{gap}\"networks\":", replay.now().0)?;
+    replay.document.write_networks(out, &replay.intake, gap)?;
+    list(out, gap, "refused", &replay.refused, |refused: &Refused| {
+        let mut item = json!({ "line": refused.place.line, "code": refused.refusal.code.as_str() });
+        if logs.len() > 1 {
+            item["file"] = file_name(logs, refused.place).into();
+        }
+        item
+    })?;
+    list(out, gap, "reasons", &replay.refused, |refused: &Refused| {
+        let reason = refused.refusal.reason.as_ref();
+        json!({ "file": file_name(logs, refused.place), "line": refused.place.line, "reason": reason })
+    })?;
+    let tally = &replay.tally;
+    let records = json!({
+        "events": tally.events,
+        "copies": tally.copies,
+        "blobs": tally.blobs,
+        "later": tally.later,
+        "refused": replay.refused.len(),
+    });
+    writeln!(out, ",{gap}\"records\":{records}}}")
+}

@@ -1,0 +1,50 @@
+//! `wats replay --explain`.
+
+use super::complain;
+use serde_json::json;
+use std::error::Error;
+use std::io::Write;
+use wats::explain::{ExplainError, MIN_DIGITS, explain};
+use wats::replay::Replay;
+
+/// The hex digits of a name, or the first of them.
+#[derive(Clone, Debug)]
+pub(super) struct Wanted(String);
+
+/// Reads the name of a post or key, or its start.
+pub(super) fn wanted(text: &str) -> Result<Wanted, String> {
+    let digits = text.to_ascii_lowercase();
+    if !(MIN_DIGITS..=64).contains(&digits.len()) || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+        return Err(format!("not {MIN_DIGITS} to 64 hex digits"));
+    }
+    Ok(Wanted(digits))
+}
+
+/// Writes the explanations, as text or on one line of JSON; whether everything wanted was found.
+pub(super) fn show(
+    replay: &Replay,
+    wanted: &[Wanted],
+    as_json: bool,
+    out: &mut impl Write,
+) -> Result<bool, Box<dyn Error>> {
+    let mut explained = Vec::new();
+    let mut missing: Vec<ExplainError> = Vec::new();
+    for Wanted(digits) in wanted {
+        match explain(replay, digits) {
+            Ok(found) => explained.extend(found),
+            Err(ExplainError::Engine(e)) => return Err(e.into()),
+            Err(e) => missing.push(e),
+        }
+    }
+    if as_json {
+        writeln!(out, "{}", json!({ "now": replay.now().0, "explained": explained }))?;
+    } else {
+        for (at, explained) in explained.iter().enumerate() {
+            let gap = if at > 0 { "\n" } else { "" };
+            write!(out, "{gap}{explained}")?;
+        }
+    }
+    out.flush()?;
+    missing.iter().for_each(|e| complain(e));
+    Ok(missing.is_empty())
+}
