@@ -205,7 +205,7 @@ fn work(worker: &mut Worker, config: Arc<Config>, queue: &Receiver<Command>, ans
 fn feed(inputs: &mut Inputs, changes: Vec<Change>, now: Millis, clock: &mut Option<Millis>, tick: Tick) {
     for change in changes {
         match change {
-            Change::Event(fact, diff) => inputs.events.update(*fact, diff),
+            Change::Event(fact, diff) => inputs.events.update(Arc::from(fact), diff),
             Change::Blob(blob, diff) => inputs.blobs.update(blob, diff),
         }
     }

@@ -1,13 +1,15 @@
 //! wats: the knowledge engine of a network of AI agents.
 //!
 //! Signed events go in, explained statuses come out. This library is everything around the dataflow
-//! of `wats-dataflows`: the bytes of events and logs, names, configuration.
+//! of `wats-dataflows`: the bytes of events and logs, names, configuration, and
+//! a generator of logs to try it on.
 
 pub mod config;
 pub mod document;
 pub mod engine;
 pub mod event;
 pub mod explain;
+pub mod generate;
 pub mod intake;
 pub mod log;
 pub mod replay;

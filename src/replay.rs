@@ -20,7 +20,7 @@ pub struct Bounds {
 
 impl Default for Bounds {
     fn default() -> Bounds {
-        Bounds { records: 1024, span: Millis::DAY }
+        Bounds { records: 1024, span: Millis::days(30) }
     }
 }
 

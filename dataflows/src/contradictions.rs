@@ -189,7 +189,7 @@ impl Contradictions {
     fn joint(&self, target: &Target) -> Fixed {
         let mut joint = Tally::default();
         for (key, standing) in target.critics.keys().filter_map(|k| Some((*k, self.heard(*k)?))) {
-            joint.add(key, standing, standing.trust);
+            joint.add(key, &standing.allegiance, standing.trust);
         }
         joint.sum()
     }
@@ -293,7 +293,10 @@ impl Contradictions {
         };
         let partial = |a: KeyId, b: KeyId| match (self.keys.get(&a), self.keys.get(&b)) {
             _ if a == b => true,
-            (Some(a), Some(b)) => a.partial_to(b),
+            (Some(a), Some(b)) => {
+                let w_min = self.config.policy.w_min;
+                a.place(w_min).partial_to(&b.place(w_min))
+            }
             _ => false,
         };
         let network = self.targets.get(&post).and_then(|t| t.author).and_then(|a| self.keys.get(&a));
@@ -392,7 +395,7 @@ impl Contradictions {
     fn told_standing(&mut self, key: KeyId, standing: Standing, here: bool) {
         self.reweighed.insert(key);
         if here {
-            let place = |s: &Standing| (s.group, s.class);
+            let place = |s: &Standing| (s.allegiance.group, s.allegiance.class);
             let before = self.keys.insert(key, standing);
             if before.as_ref().map(place) != self.keys.get(&key).map(place) {
                 self.replaced.insert(key);

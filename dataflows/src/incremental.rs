@@ -88,14 +88,16 @@ impl<C: Data> Pending<C> {
 /// Feeds one complete tick to the machine and returns what changed.
 fn step<M: Machine>(
     machine: &Shared<M>,
-    mut changes: Vec<(M::Change, i64)>,
+    changes: Vec<(M::Change, i64)>,
     now: Option<Millis>,
 ) -> Vec<(M::View, i64)> {
     let mut machine = machine.borrow_mut();
-    consolidate(&mut changes);
-    let (retractions, additions): (Vec<_>, Vec<_>) = changes.into_iter().partition(|(_, diff)| *diff < 0);
-    for (change, diff) in retractions.into_iter().chain(additions) {
-        machine.apply(change, diff);
+    let (retractions, additions) = netted(&changes);
+    let mut changes: Vec<Option<M::Change>> = changes.into_iter().map(|(change, _)| Some(change)).collect();
+    for (at, diff) in retractions.into_iter().chain(additions) {
+        if let Some(change) = changes[at as usize].take() {
+            machine.apply(change, diff);
+        }
     }
     if let Some(now) = now {
         machine.advance(now);
@@ -104,6 +106,23 @@ fn step<M: Machine>(
     machine.settle(&mut out);
     consolidate(&mut out);
     out
+}
+
+/// The net changes, retractions and additions, each as the place of one of its records. Records are
+/// large and equal ones are rare, so places are sorted in their stead.
+fn netted<C: Ord>(changes: &[(C, i64)]) -> (Vec<(u32, i64)>, Vec<(u32, i64)>) {
+    let mut order: Vec<u32> = (0..changes.len() as u32).collect();
+    order.sort_unstable_by(|a, b| changes[*a as usize].0.cmp(&changes[*b as usize].0));
+    let (mut retractions, mut additions) = (Vec::new(), Vec::new());
+    for equal in order.chunk_by(|a, b| changes[*a as usize].0 == changes[*b as usize].0) {
+        let diff: i64 = equal.iter().map(|at| changes[*at as usize].1).sum();
+        match diff {
+            0 => {}
+            1.. => additions.push((equal[0], diff)),
+            _ => retractions.push((equal[0], diff)),
+        }
+    }
+    (retractions, additions)
 }
 
 /// Runs `machine` over `changes`, which `route` spreads over the workers.

@@ -13,7 +13,7 @@
 //! | 3 seeds, groups, edges, flow | [`trust`] |
 //! | 3 origins, class, partiality, counting | [`origins`] |
 //! | 4 contradictions | [`contradictions`], [`labelling`] |
-//! | 5 reputation | [`reputation`] |
+//! | 5 reputation | [`merits`], [`reputation`] |
 //! | 6 post status | [`status`] |
 //! | 7 knowledge entries | [`knowledge`] |
 //! | 8 survival | [`survival`] |
@@ -27,6 +27,7 @@ pub mod incremental;
 pub mod knowledge;
 pub mod labelling;
 pub mod latest;
+pub mod merits;
 pub mod origins;
 pub mod policy;
 pub mod relations;
@@ -44,8 +45,9 @@ use crate::facts::EventFact;
 use crate::ids::{BlobId, KeyId, Millis, NetworkId};
 use crate::incremental::{Machine, Shared, Tick, run, run_timed};
 use crate::latest::{Latest, LatestAccept};
+use crate::merits::{Merits, OfPost};
 use crate::policy::Config;
-use crate::reputation::{Merits, OfKey, OfPost, Reputation};
+use crate::reputation::{OfKey, Reputation};
 use crate::signals::{Said, Signals};
 use crate::status::Statuses;
 use crate::survival::Blobs;
@@ -61,7 +63,7 @@ use timely::dataflow::{ProbeHandle, Scope};
 /// What a worker feeds. All must be advanced to the same tick and flushed.
 pub struct Inputs {
     /// Held events; each on any one worker.
-    pub events: InputSession<Tick, EventFact, i64>,
+    pub events: InputSession<Tick, Arc<EventFact>, i64>,
     /// Blobs that the node holds; each on any one worker.
     pub blobs: InputSession<Tick, BlobId, i64>,
     /// Own profiles, once; on any one worker.
@@ -169,7 +171,6 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
     ]);
     let trust = shared(Trust::new(config.clone()));
     let standing = run("trust", told, by_network, trust.clone());
-    let standings = standing.clone().arrange_by_key_named("standing");
 
     // 4. Contradictions, the first run: by weight.
     let contradictions = said.clone().flat_map(|said| match said {
@@ -181,25 +182,22 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
     let first_run = shared(Contradictions::new(config.clone(), false));
     let first_run = run("contradictions by weight", arguments.clone(), by_network, first_run);
 
-    // 5. Reputation.
+    // 5. Reputation. Most of it depends on places, which change less often than weights do.
     let pairs = aged.map(|p| (p.pair.by, p)).arrange_by_key_named("signals by key");
+    let places = standing.clone().map(move |(k, s)| (k, s.place(w_min))).arrange_by_key_named("places");
     let authored = relations::authored(posts.clone()).arrange_by_key_named("posts by author");
-    let authored =
-        authored.join_core(standings.clone(), |k, post, s| Some((post.0, (post.1, *k, s.clone()))));
+    let authored = authored.join_core(places.clone(), |k, post, place| Some((post.0, (post.1, *k, *place))));
     let of_posts = pairs
         .clone()
-        .join_core(standings, move |_, p, s| {
-            (s.weight() >= w_min).then(|| (p.pair.on, OfPost::Pair(*p, s.clone())))
-        })
-        .concat(authored.clone().map(|(on, (_, k, s))| (on, OfPost::Author(k, s))))
+        .join_core(places, |_, p, place| place.heavy.then_some((p.pair.on, OfPost::Pair(*p, *place))))
+        .concat(authored.clone().map(|(on, (_, k, place))| (on, OfPost::Author(k, place))))
         .concat(first_run.flat_map(|found| match found {
             Found::Verdict(v) => Some((v.on, OfPost::Verdict(v))),
             Found::Rebuttals(..) => None,
         }));
     let merits = run("merits", of_posts, |(on, _)| route(on.0), shared(Merits::new(config.clone())));
-    let of_keys = merits
-        .map(|(k, merit)| (k, OfKey::Merit(merit)))
-        .concat(standing.map(|(k, s)| (k, OfKey::Standing(s))));
+    let weights = standing.clone().map(|(k, s)| (k, s.weight()));
+    let of_keys = reputation::weighed(merits, weights).concat(standing.map(|(k, s)| (k, OfKey::Standing(s))));
     let reputation = shared(Reputation::new(config.clone()));
     let esteem = run("reputation", of_keys, |(k, _)| route(k.0), reputation.clone());
 
@@ -211,28 +209,27 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
         run("contradictions by voice", arguments.concat(voices.clone()), by_network, second_run.clone());
 
     // 6. Status.
-    let esteems = esteem.clone().map(|e| (e.key, e)).arrange_by_key_named("esteem");
+    let voters = esteem.clone().map(move |e| (e.key, e.voter(w_min))).arrange_by_key_named("voters");
     let young = shared(Calendar::<AgingPost>::new(config.clone()));
     let young =
         run_timed("aging posts", relations::written(posts.clone()), clock, |(on, _)| route(on.0), young);
     let told = pairs
-        .join_core(esteems, |_, p, e| (e.voice.0 > 0).then(|| (p.pair.on, status::Told::Pair(*p, e.clone()))))
-        .concat(authored.map(|(on, (stamp, k, s))| (on, status::Told::Held(stamp, k, s))))
+        .join_core(voters, |_, p, v| (v.voice.0 > 0).then(|| (p.pair.on, status::Told::Pair(*p, v.clone()))))
+        .concat(authored.map(|(on, (stamp, k, place))| (on, status::Told::Held(stamp, k, place))))
         .concat(found.map(|found| (found.post(), status::Told::Found(found))))
         .concat(young.map(|on| (on, status::Told::Young)));
     let statuses = shared(Statuses::new(config.clone()));
     let judged = run("status", told, |(on, _)| route(on.0), statuses.clone());
 
     // 7. Knowledge.
-    let asks = posts.clone().filter(|(_, post)| post.kind == facts::PostKind::Ask).map(|(e, _)| e.id);
     let sources = knowledge::Sources {
         digests: relations::digests(posts.clone()),
         refs: relations::digest_refs(posts.clone()),
         answers: relations::answers(posts.clone()),
-        asks,
+        asks: relations::asks(posts.clone()),
         held: events.map(|e| e.id),
         threads,
-        roots: posts.clone().filter(|(_, post)| post.reply.is_none()).map(|(e, _)| e.id),
+        roots: relations::roots(posts.clone()),
         judged: judged.clone(),
     };
     let knowledge = knowledge::knowledge(sources, &config.policy);
@@ -249,13 +246,11 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
     let own = attaching.clone().filter(|(_, (_, _, own))| *own);
     let weighty = attaching.filter(|(_, (_, _, own))| !*own).semijoin(with_weight);
     let by_react = own.concat(weighty).map(|(_, (react, on, _))| (react, on)).distinct_total_core::<i64>();
-    let by_react = by_react.join_map(relations::react_blobs(reacts), |_, on, blob| (*on, *blob));
-    let profiles_of = config.clone();
-    let own_posts = posts.clone().filter(move |(e, _)| profiles_of.profiles(e.network).contains(&e.author));
+    let by_react = by_react.join_map(relations::attached(reacts), |_, on, blob| (*on, *blob));
     let sources = survival::Sources {
         held: blobs,
-        holders: relations::attached(posts).concat(by_react),
-        own: own_posts.map(|(e, _)| e.id),
+        holders: relations::attached(posts.clone()).concat(by_react),
+        own: relations::own(posts, config.clone()),
         entries: knowledge.entries.clone(),
         judged: judged.clone(),
     };

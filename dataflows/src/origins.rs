@@ -13,15 +13,9 @@ pub const ROUNDS: usize = 3;
 /// A sorted set of groups.
 pub type Groups = Arc<[GroupId]>;
 
-/// What the trust graph says of a key: everything that others need to weigh it and to count it.
+/// Whose word a key's word is: what a crowd is counted by.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Standing {
-    /// The key's network.
-    pub network: NetworkId,
-    /// `trust(k)`.
-    pub trust: Fixed,
-    /// `floor(k)`.
-    pub floor: Fixed,
+pub struct Allegiance {
     /// `group(k)`.
     pub group: GroupId,
     /// `class(k)`.
@@ -34,20 +28,55 @@ pub struct Standing {
     pub sponsors: Groups,
 }
 
+impl Allegiance {
+    /// k is dependent: all its trust came through one key that is not its own group's.
+    pub fn dependent(&self) -> bool {
+        self.class != self.group
+    }
+}
+
+/// What the trust graph says of a key.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Standing {
+    /// The key's network.
+    pub network: NetworkId,
+    /// `trust(k)`.
+    pub trust: Fixed,
+    /// `floor(k)`.
+    pub floor: Fixed,
+    /// How it is counted.
+    pub allegiance: Arc<Allegiance>,
+}
+
 impl Standing {
     /// `weight(k)`.
     pub fn weight(&self) -> Fixed {
         self.trust + self.floor
     }
 
-    /// k is dependent: all its trust came through one key that is not its own group's.
-    pub fn dependent(&self) -> bool {
-        self.class != self.group
+    /// The key's place.
+    pub fn place(&self, w_min: Fixed) -> Place {
+        let heavy = self.weight() >= w_min;
+        Place { group: self.allegiance.group, class: self.allegiance.class, heavy }
     }
+}
 
-    /// This key, of author `a`, is partial to `b` (section 3, *Partial*); the keys are different.
-    pub fn partial_to(&self, b: &Standing) -> bool {
-        self.group == b.group || (self.dependent() && self.class == b.class)
+/// What of a standing decides whom a key is partial to and whether it counts. It changes far less
+/// often than trust does, so what depends on nothing else is spared the ripples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Place {
+    /// `group(k)`.
+    pub group: GroupId,
+    /// `class(k)`.
+    pub class: GroupId,
+    /// `weight(k) >= W_MIN`.
+    pub heavy: bool,
+}
+
+impl Place {
+    /// This key is partial to another (section 3, *Partial*).
+    pub fn partial_to(&self, b: &Place) -> bool {
+        self.group == b.group || (self.class != self.group && self.class == b.class)
     }
 }
 
@@ -115,7 +144,7 @@ pub struct Voices {
 
 impl Voices {
     /// Adds a key to the set, or with -1 takes it out.
-    pub fn add(&mut self, key: &Standing, by: i64) {
+    pub fn add(&mut self, key: &Allegiance, by: i64) {
         self.groups.add(key.group, by);
         self.classes.add(key.class, by);
         let own = [key.group];
@@ -134,13 +163,20 @@ impl Voices {
     }
 
     /// `independent(K, B)`: the same without group(B) and class(B) in any of the four.
-    pub fn independent(&self, b: &Standing) -> u32 {
+    pub fn independent(&self, b: &Place) -> u32 {
         let without = |set: &SmallMap<GroupId, i64>| {
             let group = set.get(&b.group).is_some();
             let class = b.class != b.group && set.get(&b.class).is_some();
             set.len() - usize::from(group) - usize::from(class)
         };
         self.counts().map(without).into_iter().min().unwrap_or(0) as u32
+    }
+
+    /// Empties the set, keeping its memory.
+    pub fn clear(&mut self) {
+        [&mut self.groups, &mut self.classes, &mut self.origins, &mut self.sponsors]
+            .into_iter()
+            .for_each(SmallMap::clear);
     }
 
     fn counts(&self) -> [&SmallMap<GroupId, i64>; 4] {
@@ -164,13 +200,13 @@ struct Maxima {
 
 impl Tally {
     /// Adds `v(k)`.
-    pub fn add(&mut self, k: KeyId, key: &Standing, v: Fixed) {
+    pub fn add(&mut self, k: KeyId, key: &Allegiance, v: Fixed) {
         self.groups.change(key.group, |part| part.push((k, v)));
         self.classes.change(key.class, |part| part.push((k, v)));
     }
 
     /// Takes `v(k)` out again.
-    pub fn remove(&mut self, k: KeyId, key: &Standing, v: Fixed) {
+    pub fn remove(&mut self, k: KeyId, key: &Allegiance, v: Fixed) {
         let take = |part: &mut Vec<(KeyId, Fixed)>| {
             if let Some(at) = part.iter().position(|e| *e == (k, v)) {
                 part.swap_remove(at);
@@ -178,6 +214,13 @@ impl Tally {
         };
         self.groups.change(key.group, take);
         self.classes.change(key.class, take);
+    }
+
+    /// Empties the set, keeping its memory.
+    pub fn clear(&mut self) {
+        self.groups.parts.clear();
+        self.classes.parts.clear();
+        (self.groups.sum, self.classes.sum) = (0, 0);
     }
 
     /// The tally.

@@ -42,7 +42,7 @@ pub enum Kind {
 pub type HeldById<'s> = Arranged<'s, TraceAgent<ValSpine<EventId, Held, Tick, i64>>>;
 
 /// Arranges the held events by id.
-pub fn held<'s>(events: Changes<'s, EventFact>) -> HeldById<'s> {
+pub fn held<'s>(events: Events<'s>) -> HeldById<'s> {
     let held = events.map(|e| {
         let (kind, reply) = match &e.body {
             Body::Post(post) if post.kind == PostKind::Ask => (Kind::Ask, post.reply),
@@ -56,38 +56,45 @@ pub fn held<'s>(events: Changes<'s, EventFact>) -> HeldById<'s> {
     held.arrange_by_key_named("held events")
 }
 
-/// Post-like events.
-pub fn posts<'s>(events: Changes<'s, EventFact>) -> Changes<'s, (EventFact, Post)> {
-    events.flat_map(|e| match &e.body {
-        Body::Post(post) => {
-            let post = post.clone();
-            Some((e, post))
-        }
+/// Events, shared by the relations that are read off them.
+pub type Events<'s> = Changes<'s, Arc<EventFact>>;
+
+/// A post-like event.
+fn post(e: &EventFact) -> Option<&Post> {
+    match &e.body {
+        Body::Post(post) => Some(post),
         _ => None,
-    })
+    }
 }
 
-/// Reacts, read as section 2 does: use with evidence and without a value has the value 1.
-pub fn reacts<'s>(events: Changes<'s, EventFact>) -> Changes<'s, (EventFact, React)> {
-    events.flat_map(|mut e| {
-        let body = std::mem::replace(&mut e.body, Body::Other { reply: None });
-        let Body::React(mut react) = body else {
-            return None;
-        };
-        if react.value.is_none() && react.used == Some(true) && react.evidence.given() {
-            react.value = Some(1);
-        }
-        Some((e, react))
-    })
+/// A react.
+fn react(e: &EventFact) -> Option<&React> {
+    match &e.body {
+        Body::React(react) => Some(react),
+        _ => None,
+    }
+}
+
+/// A react's value: use with evidence and without a value is read as 1 (section 2).
+fn value(react: &React) -> Option<i8> {
+    let used = react.used == Some(true) && react.evidence.given();
+    react.value.or(used.then_some(1))
+}
+
+/// Post-like events.
+pub fn posts<'s>(events: Events<'s>) -> Events<'s> {
+    events.filter(|e| post(e).is_some())
+}
+
+/// Reacts.
+pub fn reacts<'s>(events: Events<'s>) -> Events<'s> {
+    events.filter(|e| react(e).is_some())
 }
 
 /// `thread(e)` of post-like events (section 1): what e claims, when its parent is held and is that root
 /// or claims the same.
-pub fn threads<'s>(
-    posts: Changes<'s, (EventFact, Post)>,
-    held: HeldById<'s>,
-) -> Changes<'s, (EventId, EventId)> {
-    let replies = posts.flat_map(|(e, post)| post.reply.map(|r| (r.parent, (e.id, r.thread))));
+pub fn threads<'s>(posts: Events<'s>, held: HeldById<'s>) -> Changes<'s, (EventId, EventId)> {
+    let replies = posts.flat_map(|e| post(&e)?.reply.map(|r| (r.parent, (e.id, r.thread))));
     let replies = replies.arrange_by_key_named("replies by parent");
     replies.join_core(held, |parent, (id, thread), held| {
         (parent == thread || held.thread == Some(*thread)).then_some((*id, *thread))
@@ -96,9 +103,9 @@ pub fn threads<'s>(
 
 /// All that is said about events (section 2), keyed by the event it is about.
 pub fn told<'s>(
-    events: Changes<'s, EventFact>,
-    posts: Changes<'s, (EventFact, Post)>,
-    reacts: Changes<'s, (EventFact, React)>,
+    events: Events<'s>,
+    posts: Events<'s>,
+    reacts: Events<'s>,
     blobs: Changes<'s, BlobId>,
     threads: Changes<'s, (EventId, EventId)>,
     held: HeldById<'s>,
@@ -117,40 +124,48 @@ pub fn told<'s>(
         let asked = Asked { thread: *thread, asker: held.author };
         (held.kind == Kind::Ask).then_some((*id, Told::Asked(asked)))
     });
-    let said = reacts.clone().map(|(e, react)| {
-        let on = ReactOn {
-            by: e.author,
-            id: e.id,
-            stamp: e.stamp,
-            received_at: e.received_at,
-            value: react.value,
-            accept: react.accept,
-            used: react.used,
-            still_valid: react.still_valid,
-            evidence: react.evidence.given(),
-            attaches: !react.blobs.is_empty(),
-        };
-        (react.target, Told::React(on))
-    });
-    let artifacts = artifacts(reacts.clone(), blobs);
-    let citing = posts.flat_map(|(e, post)| {
-        let mut cited: Vec<EventId> = post.refs.iter().copied().chain(post.reply.map(|r| r.parent)).collect();
-        cited.sort_unstable();
-        cited.dedup();
-        let citing =
-            Citing { received_at: e.received_at, stamp: e.stamp, by: e.author, id: e.id, blank: post.blank };
-        cited.into_iter().map(move |on| (on, Told::Citing(citing)))
-    });
-    targets.concatenate([asked, said, artifacts, citing, named(reacts, held)])
+    let said =
+        reacts.clone().flat_map(|e| react(&e).map(|react| (react.target, Told::React(said(&e, react)))));
+    let citing = posts.flat_map(|e| citing(&e));
+    targets.concatenate([asked, said, artifacts(reacts.clone(), blobs), citing, named(reacts, held)])
+}
+
+/// A react, as far as it is a signal.
+fn said(e: &EventFact, react: &React) -> ReactOn {
+    ReactOn {
+        by: e.author,
+        id: e.id,
+        stamp: e.stamp,
+        received_at: e.received_at,
+        value: value(react),
+        accept: react.accept,
+        used: react.used,
+        still_valid: react.still_valid,
+        evidence: react.evidence.given(),
+        attaches: !react.blobs.is_empty(),
+    }
+}
+
+/// A post-like event, once for each event that it has as parent or in its refs.
+fn citing(e: &EventFact) -> impl Iterator<Item = (EventId, Told)> + use<> {
+    let mut cited: Vec<EventId> = Vec::new();
+    let mut blank = true;
+    if let Some(post) = post(e) {
+        cited.extend(post.refs.iter().copied().chain(post.reply.map(|r| r.parent)));
+        blank = post.blank;
+    }
+    cited.sort_unstable();
+    cited.dedup();
+    let citing = Citing { received_at: e.received_at, stamp: e.stamp, by: e.author, id: e.id, blank };
+    cited.into_iter().map(move |on| (on, Told::Citing(citing)))
 }
 
 /// Reacts whose artifact the node holds.
-fn artifacts<'s>(
-    reacts: Changes<'s, (EventFact, React)>,
-    blobs: Changes<'s, BlobId>,
-) -> Changes<'s, (EventId, Told)> {
-    let pointing = reacts.flat_map(|(e, react)| match react.evidence {
-        Evidence::Blob(blob) => Some((blob, (react.target, e.author, e.id))),
+fn artifacts<'s>(reacts: Events<'s>, blobs: Changes<'s, BlobId>) -> Changes<'s, (EventId, Told)> {
+    let pointing = reacts.flat_map(|e| match react(&e) {
+        Some(React { evidence: Evidence::Blob(blob), target, .. }) => {
+            Some((*blob, (*target, e.author, e.id)))
+        }
         _ => None,
     });
     let readable = pointing.join_map(blobs.map(|blob| (blob, ())), |_, at, ()| *at);
@@ -158,11 +173,13 @@ fn artifacts<'s>(
 }
 
 /// The first own event that a contradicting react names in its `refs`.
-fn named<'s>(reacts: Changes<'s, (EventFact, React)>, held: HeldById<'s>) -> Changes<'s, (EventId, Told)> {
-    let refs = reacts.filter(|(_, react)| react.value == Some(-1)).flat_map(|(e, react)| {
-        let (on, by, id) = (react.target, e.author, e.id);
-        let refs = react.refs.into_vec().into_iter().enumerate();
-        refs.map(move |(at, cited)| (cited, (on, by, id, at as u16)))
+fn named<'s>(reacts: Events<'s>, held: HeldById<'s>) -> Changes<'s, (EventId, Told)> {
+    let refs = reacts.flat_map(|e| {
+        let against = react(&e).filter(|react| value(react) == Some(-1));
+        let refs: Vec<EventId> = against.map(|react| react.refs.to_vec()).unwrap_or_default();
+        let (on, by, id) = (against.map(|react| react.target), e.author, e.id);
+        let places = refs.into_iter().enumerate();
+        places.filter_map(move |(at, cited)| Some((cited, (on?, by, id, at as u16))))
     });
     let own = refs.arrange_by_key_named("refs of contradicting reacts").join_core(held, |cited, at, held| {
         let (on, by, id, place) = *at;
@@ -175,12 +192,13 @@ fn named<'s>(reacts: Changes<'s, (EventFact, React)>, held: HeldById<'s>) -> Cha
     first.map(|((on, by, react), (_, own))| (on, Told::Names { by, react, own }))
 }
 
-/// Vouches, each with its place in "latest": ((voucher, author of the announce), (stamp, vouched)).
+/// Vouches, each with its place in "latest": ((network, voucher, author of the announce), (stamp, vouched)).
 pub fn vouches<'s>(
-    reacts: Changes<'s, (EventFact, React)>,
+    reacts: Events<'s>,
     held: HeldById<'s>,
 ) -> Changes<'s, ((NetworkId, KeyId, KeyId), (Stamp, bool))> {
-    let labels = reacts.flat_map(|(e, react)| {
+    let labels = reacts.flat_map(|e| {
+        let react = react(&e)?;
         react.vouch.map(|vouch| (react.target, (e.network, e.author, e.stamp, vouch)))
     });
     labels.arrange_by_key_named("vouches by announce").join_core(held, |_, label, held| {
@@ -191,9 +209,7 @@ pub fn vouches<'s>(
 }
 
 /// Owners as declared, each with its place in "latest".
-pub fn owners<'s>(
-    events: Changes<'s, EventFact>,
-) -> Changes<'s, ((NetworkId, KeyId), (Stamp, Option<OwnerId>))> {
+pub fn owners<'s>(events: Events<'s>) -> Changes<'s, ((NetworkId, KeyId), (Stamp, Option<OwnerId>))> {
     events.flat_map(|e| match e.body {
         Body::Announce { owner } => Some(((e.network, e.author), (e.stamp, owner))),
         _ => None,
@@ -201,10 +217,7 @@ pub fn owners<'s>(
 }
 
 /// Work beyond what the network asks (section 3, *Cold start*), its amount in the multiplicity.
-pub fn work<'s>(
-    events: Changes<'s, EventFact>,
-    config: Arc<Config>,
-) -> Changes<'s, (NetworkId, trust::Told)> {
+pub fn work<'s>(events: Events<'s>, config: Arc<Config>) -> Changes<'s, (NetworkId, trust::Told)> {
     events.explode(move |e| {
         let extra = u32::from(e.work).saturating_sub(config.pow_bits(e.network)).min(62);
         let amount = ((1i64 << extra) - 1).min(config.policy.work_cap);
@@ -213,51 +226,72 @@ pub fn work<'s>(
 }
 
 /// A post-like event by its author: (author, (event, stamp)).
-pub fn authored<'s>(posts: Changes<'s, (EventFact, Post)>) -> Changes<'s, (KeyId, (EventId, Stamp))> {
-    posts.map(|(e, _)| (e.author, (e.id, e.stamp)))
+pub fn authored<'s>(posts: Events<'s>) -> Changes<'s, (KeyId, (EventId, Stamp))> {
+    posts.map(|e| (e.author, (e.id, e.stamp)))
 }
 
 /// `te` of post-like events.
-pub fn written<'s>(posts: Changes<'s, (EventFact, Post)>) -> Changes<'s, (EventId, Millis)> {
-    posts.map(|(e, _)| (e.id, e.te()))
+pub fn written<'s>(posts: Events<'s>) -> Changes<'s, (EventId, Millis)> {
+    posts.map(|e| (e.id, e.te()))
+}
+
+/// Posts by own profiles.
+pub fn own<'s>(posts: Events<'s>, config: Arc<Config>) -> Changes<'s, EventId> {
+    posts.filter(move |e| config.profiles(e.network).contains(&e.author)).map(|e| e.id)
+}
+
+/// Asks.
+pub fn asks<'s>(posts: Events<'s>) -> Changes<'s, EventId> {
+    posts.filter(|e| post(e).is_some_and(|post| post.kind == PostKind::Ask)).map(|e| e.id)
+}
+
+/// Post-like events without a parent.
+pub fn roots<'s>(posts: Events<'s>) -> Changes<'s, EventId> {
+    posts.filter(|e| post(e).is_some_and(|post| post.reply.is_none())).map(|e| e.id)
 }
 
 /// Digests with refs.
-pub fn digests<'s>(posts: Changes<'s, (EventFact, Post)>) -> Changes<'s, (EventId, Digest)> {
-    posts.filter(|(_, post)| is_sourced_digest(post)).map(|(e, post)| {
+pub fn digests<'s>(posts: Events<'s>) -> Changes<'s, (EventId, Digest)> {
+    posts.flat_map(|e| {
+        let post = post(&e).filter(|post| is_sourced_digest(post))?;
         let answers = post.reply.filter(|r| r.parent == r.thread).map(|r| r.parent);
-        (e.id, Digest { author: e.author, answers, supersedes: post.supersedes })
+        Some((e.id, Digest { author: e.author, answers, supersedes: post.supersedes }))
     })
 }
 
 /// What digests cite.
-pub fn digest_refs<'s>(posts: Changes<'s, (EventFact, Post)>) -> Changes<'s, (EventId, EventId)> {
-    posts.filter(|(_, post)| is_sourced_digest(post)).flat_map(|(e, post)| {
-        let mut refs = post.refs.into_vec();
+pub fn digest_refs<'s>(posts: Events<'s>) -> Changes<'s, (EventId, EventId)> {
+    posts.flat_map(|e| {
+        let digest = post(&e).filter(|post| is_sourced_digest(post));
+        let mut refs = digest.map(|post| post.refs.to_vec()).unwrap_or_default();
         refs.sort_unstable();
         refs.dedup();
-        refs.into_iter().map(move |cited| (e.id, cited))
+        let id = e.id;
+        refs.into_iter().map(move |cited| (id, cited))
     })
 }
 
 /// Answers to the root that they claim; digests only with refs.
-pub fn answers<'s>(posts: Changes<'s, (EventFact, Post)>) -> Changes<'s, (EventId, EventId)> {
+pub fn answers<'s>(posts: Events<'s>) -> Changes<'s, (EventId, EventId)> {
     let may = |post: &Post| post.kind == PostKind::Post || is_sourced_digest(post);
-    posts
-        .filter(move |(_, post)| may(post))
-        .flat_map(|(e, post)| post.reply.filter(|r| r.parent == r.thread).map(|r| (e.id, r.parent)))
+    posts.flat_map(move |e| {
+        let reply = post(&e).filter(|post| may(post))?.reply;
+        reply.filter(|r| r.parent == r.thread).map(|r| (e.id, r.parent))
+    })
 }
 
 fn is_sourced_digest(post: &Post) -> bool {
     post.kind == PostKind::Digest && !post.refs.is_empty()
 }
 
-/// Blobs that posts attach: (post, blob).
-pub fn attached<'s>(posts: Changes<'s, (EventFact, Post)>) -> Changes<'s, (EventId, BlobId)> {
-    posts.flat_map(|(e, post)| post.blobs.into_vec().into_iter().map(move |blob| (e.id, blob)))
-}
-
-/// Blobs that reacts attach: (react, blob).
-pub fn react_blobs<'s>(reacts: Changes<'s, (EventFact, React)>) -> Changes<'s, (EventId, BlobId)> {
-    reacts.flat_map(|(e, react)| react.blobs.into_vec().into_iter().map(move |blob| (e.id, blob)))
+/// Blobs that posts attach, or reacts: (event, blob).
+pub fn attached<'s>(events: Events<'s>) -> Changes<'s, (EventId, BlobId)> {
+    events.flat_map(|e| {
+        let blobs = match &e.body {
+            Body::Post(Post { blobs, .. }) | Body::React(React { blobs, .. }) => blobs.to_vec(),
+            _ => Vec::new(),
+        };
+        let id = e.id;
+        blobs.into_iter().map(move |blob| (id, blob))
+    })
 }

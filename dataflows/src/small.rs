@@ -82,6 +82,14 @@ impl<K: Ord + Hash + Copy, V> SmallMap<K, V> {
         }
     }
 
+    /// Takes all entries out, keeping the memory for a few.
+    pub fn clear(&mut self) {
+        match self {
+            SmallMap::Few(few) => few.clear(),
+            SmallMap::Many(_) => *self = SmallMap::default(),
+        }
+    }
+
     /// All entries, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         let (few, many) = match self {

@@ -6,9 +6,9 @@ use crate::contradictions::{Found, Outcome, Quoted, Verdict};
 use crate::fixed::Fixed;
 use crate::ids::{EventId, GroupId, KeyId, Millis, Stamp};
 use crate::incremental::Machine;
-use crate::origins::{Standing, Tally, Voices};
+use crate::origins::{Allegiance, Place, Tally, Voices};
 use crate::policy::{Config, Policy};
-use crate::reputation::Esteem;
+use crate::reputation::Voter;
 use crate::signals::Stance;
 use crate::small::SmallMap;
 use crate::views::{Counts, PostView, Status, Why};
@@ -20,10 +20,10 @@ use std::sync::Arc;
 /// Something said about a post.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Told {
-    /// It is held; its place in "latest", its author and the author's standing.
-    Held(Stamp, KeyId, Standing),
+    /// It is held; its place in "latest", its author and the author's place.
+    Held(Stamp, KeyId, Place),
     /// The signals of a key that has a voice, however small.
-    Pair(AgedPair, Esteem),
+    Pair(AgedPair, Voter),
     /// A verdict of the second run on a contradiction of it, or its rebuttals.
     Found(Found),
     /// It is young (section 8).
@@ -60,7 +60,7 @@ pub struct Support {
 #[derive(Clone, Debug)]
 struct Entry {
     pair: AgedPair,
-    esteem: Esteem,
+    voter: Voter,
 }
 
 /// Everything the view is read from, kept up to date by additions and removals.
@@ -89,6 +89,17 @@ struct Sums {
 }
 
 impl Sums {
+    /// Empties the sums, keeping their memory.
+    fn clear(&mut self) {
+        [&mut self.positive, &mut self.negative].into_iter().for_each(Tally::clear);
+        [&mut self.accepts, &mut self.confirmations, &mut self.uses].into_iter().for_each(Voices::clear);
+        [&mut self.confirming, &mut self.relying, &mut self.supporting].into_iter().for_each(Voices::clear);
+        [&mut self.cites, &mut self.votes_up, &mut self.votes_down].into_iter().for_each(SmallMap::clear);
+        self.support.clear();
+        self.reliers.clear();
+        (self.live, self.recent, self.asker) = (0, 0, None);
+    }
+
     /// Adds what a key's entry says (`by` = 1), or takes it out again (-1), given the same verdict
     /// and author.
     fn add(
@@ -96,42 +107,41 @@ impl Sums {
         k: KeyId,
         entry: &Entry,
         verdict: Option<&Verdict>,
-        author: &Standing,
+        author: &Place,
         by: i64,
         policy: &Policy,
     ) {
-        let standing = &entry.esteem.standing;
-        let has_weight = entry.esteem.has_weight(policy.w_min);
+        let voter = &entry.voter;
         let value = against(entry, verdict, policy);
         if let Some(value) = value {
             tally(&mut self.negative, k, entry, value, by);
         }
-        if has_weight && entry.pair.vote(Stance::VoteDown).is_some() {
-            self.votes_down.add(standing.class, by);
+        if voter.has_weight && entry.pair.vote(Stance::VoteDown).is_some() {
+            self.votes_down.add(voter.allegiance.class, by);
         }
-        if standing.partial_to(author) {
+        if voter.place().partial_to(author) {
             return;
         }
         if let Some(value) = in_favour(entry, policy) {
             tally(&mut self.positive, k, entry, value, by);
         }
-        if has_weight {
+        if voter.has_weight {
             self.count(k, entry, by, policy);
         }
     }
 
     fn count(&mut self, k: KeyId, entry: &Entry, by: i64, policy: &Policy) {
-        let (pair, standing) = (&entry.pair, &entry.esteem.standing);
+        let (pair, allegiance) = (&entry.pair, &*entry.voter.allegiance);
         let confirm = pair.confirm(policy).map(|(aged, _)| aged);
         let voice = |voices: &mut Voices, there: bool| {
             if there {
-                voices.add(standing, by);
+                voices.add(allegiance, by);
             }
         };
         voice(&mut self.accepts, pair.accept.is_some());
         voice(&mut self.confirmations, confirm.is_some());
         voice(&mut self.uses, pair.used.is_some());
-        if standing.trust >= policy.w_min {
+        if entry.voter.takes_part {
             let live = |aged: Option<crate::aging::Aged>| aged.is_some_and(|a| a.live(policy));
             let relying = live(confirm) || live(pair.used);
             voice(&mut self.confirming, live(confirm));
@@ -145,10 +155,10 @@ impl Sums {
             }
         }
         if pair.cite.is_some() {
-            self.cites.add(standing.class, by);
+            self.cites.add(allegiance.class, by);
         }
         if pair.vote(Stance::VoteUp).is_some() {
-            self.votes_up.add(standing.class, by);
+            self.votes_up.add(allegiance.class, by);
         }
         for aged in pair.supports() {
             let count = self.support.entry(aged.clock).or_default();
@@ -163,11 +173,11 @@ impl Sums {
 }
 
 fn tally(tally: &mut Tally, k: KeyId, entry: &Entry, value: Fixed, by: i64) {
-    let value = entry.esteem.voice.times(value);
+    let value = entry.voter.voice.times(value);
     if by > 0 {
-        tally.add(k, &entry.esteem.standing, value);
+        tally.add(k, &entry.voter.allegiance, value);
     } else {
-        tally.remove(k, &entry.esteem.standing, value);
+        tally.remove(k, &entry.voter.allegiance, value);
     }
 }
 
@@ -194,7 +204,7 @@ fn against(entry: &Entry, verdict: Option<&Verdict>, policy: &Policy) -> Option<
 #[derive(Default)]
 struct Post {
     stamp: Stamp,
-    author: Option<(KeyId, Standing)>,
+    author: Option<(KeyId, Place)>,
     entries: SmallMap<KeyId, Option<Box<Entry>>>,
     verdicts: SmallMap<KeyId, Option<Verdict>>,
     rebuttals: u32,
@@ -231,19 +241,24 @@ impl Post {
         }
     }
 
-    fn summed(&self, policy: &Policy) -> Sums {
-        let mut sums = Sums::default();
-        self.entries.iter().for_each(|(k, _)| self.add_to(&mut sums, *k, 1, policy));
-        sums
+    fn sum_up(&self, sums: &mut Sums, policy: &Policy) {
+        self.entries.iter().for_each(|(k, _)| self.add_to(sums, *k, 1, policy));
     }
 
-    fn judge(&mut self, post: EventId, policy: &Policy) -> Option<Judged> {
+    /// Judges the post; `scratch` is memory for the sums of a post that keeps none.
+    fn judge(&mut self, post: EventId, scratch: &mut Sums, policy: &Policy) -> Option<Judged> {
         self.author.as_ref()?;
         if self.entries.len() <= KEPT {
             self.sums = None;
-            return self.judged(post, &self.summed(policy), policy);
+            scratch.clear();
+            self.sum_up(scratch, policy);
+            return self.judged(post, scratch, policy);
         }
-        let sums = self.sums.take().unwrap_or_else(|| Box::new(self.summed(policy)));
+        let sums = self.sums.take().unwrap_or_else(|| {
+            let mut sums = Box::<Sums>::default();
+            self.sum_up(&mut sums, policy);
+            sums
+        });
         let judged = self.judged(post, &sums, policy);
         self.sums = Some(sums);
         judged
@@ -288,14 +303,14 @@ impl Post {
         Some(Judged { stamp: self.stamp, view, support: self.support(sums, standing) })
     }
 
-    fn support(&self, sums: &Sums, author: &Standing) -> Support {
-        let asker = sums.asker.and_then(|k| Some((k, &self.entries.get(&k)?.as_ref()?.esteem.standing)));
-        let beyond = |(asker, of_asker): (KeyId, &Standing)| {
+    fn support(&self, sums: &Sums, author: &Place) -> Support {
+        let asker = sums.asker.and_then(|k| Some((k, &*self.entries.get(&k)?.as_ref()?.voter.allegiance)));
+        let beyond = |(asker, of_asker): (KeyId, &Allegiance)| {
             let mut reliers =
                 sums.reliers.iter().filter_map(|(k, _)| Some((*k, self.entries.get(k)?.as_ref()?)));
             reliers.any(|(k, entry)| {
-                let standing = &entry.esteem.standing;
-                k != asker && standing.group != of_asker.group && standing.class != of_asker.class
+                let allegiance = &entry.voter.allegiance;
+                k != asker && allegiance.group != of_asker.group && allegiance.class != of_asker.class
             })
         };
         Support {
@@ -326,7 +341,7 @@ impl Post {
                 continue;
             }
             contest.keys += 1;
-            contest.voices.add(&entry.esteem.standing, 1);
+            contest.voices.add(&entry.voter.allegiance, 1);
             let quoted = (verdict.outcome != Outcome::Stands, verdict.argument);
             contest.quoted = Some(contest.quoted.map_or(quoted, |q| q.min(quoted)));
         }
@@ -363,22 +378,23 @@ pub struct Statuses {
     config: Arc<Config>,
     posts: FxHashMap<EventId, Post>,
     touched: Vec<EventId>,
+    scratch: Sums,
 }
 
 impl Statuses {
     /// With no posts.
     pub fn new(config: Arc<Config>) -> Statuses {
-        Statuses { config, posts: FxHashMap::default(), touched: Vec::new() }
+        Statuses { config, posts: FxHashMap::default(), touched: Vec::new(), scratch: Sums::default() }
     }
 
     /// The keys that say something about a post: signals, what they are worth, and the verdict.
-    pub fn voices_on(&self, post: EventId) -> Vec<(AgedPair, Esteem, Option<Verdict>)> {
+    pub fn voices_on(&self, post: EventId) -> Vec<(AgedPair, Voter, Option<Verdict>)> {
         let Some(post) = self.posts.get(&post) else {
             return Vec::new();
         };
         let entries = post.entries.iter().filter_map(|(k, entry)| Some((k, entry.as_ref()?)));
         entries
-            .map(|(k, entry)| (entry.pair, entry.esteem.clone(), post.verdicts.get(k).copied().flatten()))
+            .map(|(k, entry)| (entry.pair, entry.voter.clone(), post.verdicts.get(k).copied().flatten()))
             .collect()
     }
 }
@@ -392,17 +408,17 @@ impl Machine for Statuses {
         self.touched.push(on);
         let post = self.posts.entry(on).or_default();
         match told {
-            Told::Held(stamp, key, standing) => {
+            Told::Held(stamp, key, place) => {
                 // Whoever was partial to the author may no longer be: sum up anew.
                 post.sums = None;
                 post.stamp = stamp;
-                post.author = here.then_some((key, standing));
+                post.author = here.then_some((key, place));
             }
-            Told::Pair(pair, esteem) => {
+            Told::Pair(pair, voter) => {
                 let k = pair.pair.by;
                 post.change(k, policy, |post| {
                     if here {
-                        post.entries.insert(k, Some(Box::new(Entry { pair, esteem })));
+                        post.entries.insert(k, Some(Box::new(Entry { pair, voter })));
                     } else {
                         post.entries.remove(&k);
                     }
@@ -428,7 +444,7 @@ impl Machine for Statuses {
             let Some(post) = self.posts.get_mut(&id) else {
                 continue;
             };
-            let judged = post.judge(id, &self.config.policy);
+            let judged = post.judge(id, &mut self.scratch, &self.config.policy);
             if judged != post.shown {
                 let before = std::mem::replace(&mut post.shown, judged.clone());
                 out.extend(before.map(|j| (j, -1)));

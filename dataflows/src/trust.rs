@@ -9,11 +9,14 @@ mod explain;
 
 pub use explain::{Explanation, Incoming};
 
+mod edges;
+mod rounds;
+
 use crate::aging::AgedPair;
-use crate::fixed::{Fixed, ONE, narrow};
+use crate::fixed::{Fixed, ONE};
 use crate::ids::{GroupId, KeyId, NetworkId, OwnerId};
 use crate::incremental::{Changes, Machine};
-use crate::origins::{Groups, ROUNDS, Rounds, Standing, class_of, union};
+use crate::origins::{Allegiance, Groups, ROUNDS, Rounds, Standing};
 use crate::policy::{Config, Policy};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -202,8 +205,6 @@ impl Trust {
         self.node(key).from.iter().copied().filter(backs)
     }
 
-    // Groups.
-
     /// Members of an owner that a profile declares, or no longer does, change with it.
     fn regroup(&mut self) {
         let mut keys: FxHashSet<KeyId> = std::mem::take(&mut self.touched.owners);
@@ -239,26 +240,6 @@ impl Trust {
             self.realms.get(&node.network).is_some_and(|r| r.profile_owners.contains_key(&owner));
         if of_profiles { GroupId::Profiles(node.network) } else { GroupId::Owner(owner) }
     }
-
-    // Backing.
-
-    fn reweigh_backing(&mut self) {
-        let edges: Vec<(KeyId, KeyId)> = self.touched.edges.iter().copied().collect();
-        for (a, b) in edges {
-            let apart = self.node(a).group(a) != self.node(b).group(b);
-            let Some(edge) = self.node_mut(a).edges.get_mut(&b) else {
-                continue;
-            };
-            let w0 = if edge.vouched { ONE.0 } else { 0 } + if apart { edge.value } else { 0 };
-            let (was, is) = (edge.w0 > 0, w0 > 0);
-            edge.w0 = w0;
-            if was != is {
-                self.touched.rewired.insert(b);
-            }
-        }
-    }
-
-    // Seeds and cold start.
 
     fn reseed(&mut self) {
         for key in std::mem::take(&mut self.touched.seeds) {
@@ -297,238 +278,28 @@ impl Trust {
         Fixed((age.0 + bonus) * cold / 16)
     }
 
-    // Edges.
-
-    /// `w(a,b)`: no trust flows back towards the one key that it came through.
-    fn weight_of(&self, a: KeyId, b: KeyId, edge: &Edge) -> i64 {
-        let (from, to) = (self.node(a), self.node(b));
-        let class = from.class(a);
-        let back =
-            class != from.group(a) && class == to.class(b) && to.rounds.distance() <= from.rounds.distance();
-        if back { 0 } else { edge.w0 }
-    }
-
-    /// Recomputes all shares of `a`; says whether one changed.
-    fn reshare(&mut self, a: KeyId) {
-        let mut edges = std::mem::take(&mut self.node_mut(a).edges);
-        let mut total: i128 = 0;
-        for (b, edge) in &mut edges {
-            edge.w = self.weight_of(a, *b, edge);
-            total += i128::from(edge.w);
-        }
-        for (b, edge) in &mut edges {
-            let share = match total {
-                0 => Fixed::ZERO,
-                _ => Fixed(narrow(i128::from(edge.w) * i128::from(ONE.0) / total)).rounded(),
-            };
-            if share != edge.share {
-                self.touched.shares.entry((a, *b)).or_insert(edge.share);
-                edge.share = share;
-            }
-        }
-        self.node_mut(a).edges = edges;
-    }
-
-    // Anchors.
-
-    /// The reader's own shares come first: they decide who is an anchor.
-    fn reanchor(&mut self) {
-        let mut doubtful: FxHashSet<KeyId> = self.touched.keys.clone();
-        let profiles: FxHashSet<KeyId> =
-            self.touched.edges.iter().map(|(a, _)| *a).filter(|a| self.node(*a).profile).collect();
-        for p in profiles {
-            doubtful.extend(self.node(p).edges.keys());
-            self.reshare(p);
-        }
-        for key in doubtful {
-            let anchor = self.first_hand(key) >= self.policy().w_min || self.node(key).profile;
-            if anchor != self.node(key).anchor {
-                self.node_mut(key).anchor = anchor;
-                self.touched.rewired.insert(key);
-            }
-        }
-    }
-
-    fn first_hand(&self, key: KeyId) -> Fixed {
-        let node = self.node(key);
-        let profiles = self.config.profiles(node.network).iter().filter(|p| self.nodes.len() > p.0 as usize);
-        let shares = profiles.filter_map(|p| self.node(*p).edges.get(&key)).map(|e| self.damped(e.share));
-        node.seed + shares.sum()
-    }
-
-    fn damped(&self, x: Fixed) -> Fixed {
-        let (numerator, denominator) = self.policy().damping;
-        x.scale(numerator, denominator)
-    }
-
-    // Origins and classes.
-
-    /// Runs the rounds over what changed; returns the keys whose rounds were computed anew.
-    fn respread(&mut self) -> FxHashSet<KeyId> {
-        let rewired = std::mem::take(&mut self.touched.rewired);
-        let mut reached = rewired.clone();
-        let mut dirty = rewired.clone();
-        for round in 0..=ROUNDS {
-            let mut next = rewired.clone();
-            for key in dirty {
-                let (origins, class, broad) = self.round(key, round);
-                let rounds = &mut self.node_mut(key).rounds;
-                let same = rounds.origins[round] == origins && rounds.class[round] == class;
-                rounds.origins[round] = origins;
-                rounds.class[round] = class;
-                if round == ROUNDS {
-                    rounds.broad = broad;
-                }
-                reached.insert(key);
-                if !same {
-                    next.extend(self.backed(key));
-                }
-            }
-            dirty = next;
-        }
-        reached
-    }
-
-    fn round(&self, key: KeyId, round: usize) -> (Option<Groups>, Option<GroupId>, bool) {
-        let node = self.node(key);
-        let group = node.group(key);
-        if node.anchor {
-            return (Some(Arc::from([group])), Some(group), false);
-        }
-        let Some(before) = round.checked_sub(1) else {
-            return (None, None, false);
-        };
-        let backers = || self.backers(key).map(|b| &self.node(b).rounds);
-        let class = class_of(group, backers().filter_map(|r| r.class[before]));
-        match union(backers().map(|r| r.origins(before)), self.policy().broad) {
-            Some(union) if union.is_empty() => (None, class, false),
-            Some(union) => (Some(union.into()), class, false),
-            None => (Some(Arc::from([group])), class, true),
-        }
-    }
-
-    /// Classes of the keys reached, then the sponsors of them and of whom they back; returns the
-    /// keys whose place changed, so that edges from and to them may weigh differently.
-    fn reclass(&mut self, reached: FxHashSet<KeyId>) -> Vec<KeyId> {
-        let mut moved = Vec::new();
-        for key in &reached {
-            let node = self.node(*key);
-            let class = if node.speaks() { None } else { node.rounds.class[ROUNDS] };
-            let place = Place {
-                group: node.group(*key),
-                class: class.unwrap_or(node.group(*key)),
-                distance: node.rounds.distance(),
-                has_origins: node.has_origins(),
-            };
-            if node.place != Some(place) {
-                self.node_mut(*key).place = Some(place);
-                moved.push(*key);
-            }
-        }
-        let mut sponsored = reached;
-        for key in &moved {
-            sponsored.extend(self.backed(*key));
-        }
-        for key in sponsored {
-            let sponsors = self.sponsors(key);
-            self.node_mut(key).sponsors = Some(sponsors);
-            self.touched.stale.insert(key);
-        }
-        moved
-    }
-
-    fn sponsors(&self, key: KeyId) -> Groups {
-        let node = self.node(key);
-        let group = node.group(key);
-        if node.anchor || !node.has_origins() {
-            return Arc::from([group]);
-        }
-        let classes: Vec<GroupId> = {
-            let backers = self.backers(key).filter(|b| self.node(*b).has_origins());
-            backers.map(|b| self.node(b).class(b)).collect()
-        };
-        match union([&classes[..]].into_iter(), self.policy().broad) {
-            Some(classes) => classes.into(),
-            None => Arc::from([group]),
-        }
-    }
-
-    fn reshare_touched(&mut self, moved: Vec<KeyId>) {
-        let mut from: FxHashSet<KeyId> = self.touched.edges.iter().map(|(a, _)| *a).collect();
-        for key in moved {
-            from.insert(key);
-            from.extend(self.node(key).from.iter());
-        }
-        for a in from {
-            self.reshare(a);
-        }
-    }
-
-    // Flow.
-
-    fn passed_on(&self, mass: Fixed, share: Fixed) -> i64 {
-        self.damped(mass.times(share)).0
-    }
-
-    fn flow(&mut self) {
-        let shares = std::mem::take(&mut self.touched.shares);
-        let reshared: FxHashSet<KeyId> = shares.keys().map(|(a, _)| *a).collect();
-        let mut moved: FxHashMap<KeyId, Fixed> = FxHashMap::default();
-        for key in self.touched.keys.clone() {
-            let node = self.node_mut(key);
-            if node.mass[0] != node.seed {
-                moved.insert(key, node.mass[0]);
-                node.mass[0] = node.seed;
-            }
-        }
-        for round in 1..=ROUNDS {
-            let mut inflow: FxHashMap<KeyId, i64> = FxHashMap::default();
-            for a in reshared.iter().chain(moved.keys().filter(|k| !reshared.contains(k))) {
-                let mass = self.node(*a).mass[round - 1];
-                let mass_before = moved.get(a).copied().unwrap_or(mass);
-                for (b, edge) in &self.node(*a).edges {
-                    let share_before = shares.get(&(*a, *b)).copied().unwrap_or(edge.share);
-                    let change = self.passed_on(mass, edge.share) - self.passed_on(mass_before, share_before);
-                    if change != 0 {
-                        *inflow.entry(*b).or_default() += change;
-                    }
-                }
-            }
-            moved = self.pour(round, inflow);
-        }
-    }
-
-    /// Adds inflow of one round; returns the masses that changed, as they were.
-    fn pour(&mut self, round: usize, inflow: FxHashMap<KeyId, i64>) -> FxHashMap<KeyId, Fixed> {
-        let mut moved = FxHashMap::default();
-        for (key, change) in inflow {
-            let node = self.node_mut(key);
-            node.inflow[round] += change;
-            let mass = Fixed(node.inflow[round]).rounded();
-            if mass != node.mass[round] {
-                moved.insert(key, node.mass[round]);
-                node.mass[round] = mass;
-                self.touched.stale.insert(key);
-            }
-        }
-        moved
-    }
-
     fn standing(&self, key: KeyId) -> Option<Standing> {
         let node = self.node(key);
         if !node.held() {
             return None;
         }
         let group = node.group(key);
+        let allegiance = Allegiance {
+            group,
+            class: node.class(key),
+            speaks: node.speaks(),
+            origins: node.rounds.origins[ROUNDS].clone().unwrap_or_default(),
+            sponsors: node.sponsors.clone().unwrap_or_else(|| Arc::from([group])),
+        };
+        let before = node.shown.as_ref().map(|shown| &shown.allegiance);
         Some(Standing {
             network: node.network,
             trust: node.mass.iter().copied().sum::<Fixed>().min(ONE).rounded(),
             floor: self.floor(node),
-            group,
-            class: node.class(key),
-            speaks: node.speaks(),
-            origins: node.rounds.origins[ROUNDS].clone().unwrap_or_else(|| Arc::from([])),
-            sponsors: node.sponsors.clone().unwrap_or_else(|| Arc::from([group])),
+            allegiance: match before {
+                Some(before) if **before == allegiance => before.clone(),
+                _ => Arc::new(allegiance),
+            },
         })
     }
 

@@ -3,6 +3,7 @@
 //! Exit codes: 0 when the command did its work, refused events included; 1 when something could not
 //! be read, written or done; 2 when the command line itself is wrong.
 
+mod generate;
 mod keygen;
 mod replay;
 mod sign;
@@ -27,6 +28,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Generate(generate::Args),
     Keygen(keygen::Args),
     Sign(sign::Args),
     Verify(verify::Args),
@@ -39,6 +41,7 @@ type Outcome = Result<ExitCode, Box<dyn Error>>;
 /// Runs the command line.
 pub(crate) fn run() -> ExitCode {
     let outcome = match Cli::parse().command {
+        Command::Generate(args) => generate::run(&args),
         Command::Keygen(args) => keygen::run(&args),
         Command::Sign(args) => sign::run(&args),
         Command::Verify(args) => verify::run(&args),

@@ -234,7 +234,7 @@ fn network<'j>(event: &'j Members<'j>) -> Result<&'j str, Refusal> {
 }
 
 /// Whether a text has the form of a network's name.
-pub(crate) fn is_network(net: &str) -> bool {
+pub fn is_network(net: &str) -> bool {
     let allowed = |b: u8| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-');
     (1..=MAX_NET_BYTES).contains(&net.len()) && net.bytes().all(allowed)
 }

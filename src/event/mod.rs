@@ -14,7 +14,7 @@ pub mod canonical;
 mod data;
 pub mod excerpt;
 pub mod fields;
-mod hex;
+pub(crate) mod hex;
 pub mod json;
 mod rules;
 mod sign;

@@ -28,6 +28,11 @@ impl Secret {
     pub fn public(&self) -> Hex32 {
         Hex32(self.0.verifying_key().to_bytes())
     }
+
+    /// The signature of an event, by its id (section 1).
+    pub(crate) fn sign_id(&self, id: &Hex32) -> [u8; 64] {
+        self.0.sign(&message(id)).to_bytes()
+    }
 }
 
 /// What a key file starts with, so that no public key or id is taken for a secret.
@@ -190,7 +195,7 @@ fn find_nonce(event: &mut Members<'_>, bits: u16) -> i64 {
 fn finish(secret: &Secret, mut event: Members<'_>) -> Result<String, SignError> {
     let mut bytes = Vec::with_capacity(1024);
     let id = canonical::event_id(&event, &mut bytes);
-    let sig = secret.0.sign(&message(&id)).to_bytes();
+    let sig = secret.sign_id(&id);
     event.set("id", Json::Str(id.to_string().into()));
     event.set("sig", Json::Str(hex::encode(&sig).into()));
     super::from_members(&event, &Rules::any())?;

@@ -8,8 +8,9 @@ use serde::Serialize;
 use wats_dataflows::Inside;
 use wats_dataflows::fixed::Fixed;
 use wats_dataflows::ids::{GroupId, KeyId};
+use wats_dataflows::merits::{Part, Side};
 use wats_dataflows::origins::ROUNDS;
-use wats_dataflows::reputation::{self, Part, Side};
+use wats_dataflows::reputation;
 use wats_dataflows::trust::{self, Incoming, Trust};
 use wats_dataflows::views::AuthorView;
 
@@ -213,7 +214,7 @@ pub(super) fn explain(replay: &Replay, key: KeyId) -> Result<Option<KeyExplained
         owner: owner.and_then(excerpt::excerpt),
         class: naming.group(author.class),
         origins: naming.groups(&author.origins),
-        sponsors: naming.groups(&standing.sponsors),
+        sponsors: naming.groups(&standing.allegiance.sponsors),
         because: because(&naming, author, &trust),
     }))
 }
@@ -290,25 +291,28 @@ fn because(naming: &Naming<'_>, author: &AuthorView, trust: &trust::Explanation)
             )
         }
         () if trust.broad => "origins: broadly backed, by too many anchors to name".to_owned(),
-        () if standing.origins.is_empty() => {
+        () if standing.allegiance.origins.is_empty() => {
             "origins: none, no backer has any within three steps of an anchor".to_owned()
         }
         () => format!(
             "origins: {} it, the nearest in {distance} step{}",
-            many(standing.origins.len(), "anchor's group reaches", "anchors' groups reach"),
+            many(standing.allegiance.origins.len(), "anchor's group reaches", "anchors' groups reach"),
             if distance == 1 { "" } else { "s" }
         ),
     };
     let class = match () {
-        () if standing.dependent() => {
-            format!("class: dependent, all its trust came through {:.12}", naming.group(standing.class))
+        () if standing.allegiance.dependent() => {
+            format!(
+                "class: dependent, all its trust came through {:.12}",
+                naming.group(standing.allegiance.class)
+            )
         }
-        () if standing.speaks => "class: its own group, it speaks for itself".to_owned(),
+        () if standing.allegiance.speaks => "class: its own group, it speaks for itself".to_owned(),
         () => "class: its own group, its trust came through several".to_owned(),
     };
     let sponsors = match () {
         () if trust.anchor => "sponsors: itself, as an anchor".to_owned(),
-        () if standing.origins.is_empty() => "sponsors: itself, without origins".to_owned(),
+        () if standing.allegiance.origins.is_empty() => "sponsors: itself, without origins".to_owned(),
         () => "sponsors: the classes of its backers that have origins".to_owned(),
     };
     vec![group.to_owned(), origins, class, sponsors]

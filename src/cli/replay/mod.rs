@@ -60,7 +60,7 @@ pub(super) struct Args {
           value_parser = clap::value_parser!(u32).range(1..))]
     tick_records: u32,
     /// How far the clock moves within a tick, at most, like 1d, 12h, 90m, 30s or 500ms
-    #[arg(long, value_name = "SPAN", default_value = "1d", value_parser = super::span)]
+    #[arg(long, value_name = "SPAN", default_value = "30d", value_parser = super::span)]
     tick_span: Millis,
 }
 

@@ -28,6 +28,8 @@ struct Digest {
 }
 
 /// Finds the entries.
+///
+/// Reading: an entry digest that covers no root remains an entry, without threads.
 pub(crate) fn knowledge(
     net: &Network,
     signals: &Signals,
@@ -164,6 +166,9 @@ impl Of<'_> {
     }
 
     /// The thread that p answers, when p qualifies for its canonical answer.
+    ///
+    /// Reading: answers are posts and digests (section 1), so an ask below an ask is none; T may
+    /// itself have a parent.
     fn answers(&self, p: Event, superseded: &FxHashSet<Event>) -> Option<EventId> {
         let (net, keys) = (self.net, self.keys);
         let post = net.post(p).filter(|_| self.confirmed(p))?;

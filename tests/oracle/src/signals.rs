@@ -287,6 +287,9 @@ impl Reader<'_> {
     }
 
     /// Accept: A is the author of the ask that X's thread is rooted at, and A's latest word is yes.
+    ///
+    /// Reading: X may be any post-like event of the thread by another, not only an answer; of the X
+    /// whose latest word is yes one counts, whatever was later refused elsewhere in the thread.
     fn accept(&mut self, author: Key, x: Event, reacts: &[Event]) {
         let net = self.net;
         let Some(q) = net.thread[x].filter(|_| net.post(x).is_some()) else {
@@ -308,6 +311,9 @@ impl Reader<'_> {
     }
 
     /// Cite: A has later post-like events with X in `refs` or as parent.
+    ///
+    /// Reading: of A's events that name X, those created after X are the citing ones; the others do
+    /// not date the cite either.
     fn cite(&mut self, author: Key, x: Event, mentions: &[Event]) {
         let net = self.net;
         let later = |&&e: &&Event| net.stamp(e).created_at > net.stamp(x).created_at;
