@@ -197,6 +197,16 @@ fn a_tick_names_its_records() {
 }
 
 #[test]
+fn the_lines_give_the_document_on_the_sample() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let args = ["sample.jsonl.zst", "--config", "wats.toml"];
+    for ticks in [&["--tick-records", "50"][..], &["--tick-span", "6h", "--workers", "2"]] {
+        let changes = prove(&examples, &[&args[..], ticks].concat());
+        assert!(changes > 1000, "{changes} changes");
+    }
+}
+
+#[test]
 fn the_lines_give_the_document_on_the_vectors() {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/vectors");
     let given = std::env::var_os("WATS_VECTORS").map_or(beside, PathBuf::from);

@@ -2,7 +2,7 @@
 //! and who is trusted.
 
 use anstyle::{AnsiColor, Style};
-use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use wats::document::status_name;
@@ -50,10 +50,16 @@ struct Person<'a> {
 }
 
 impl Person<'_> {
-    fn table(&self, header: &[&str]) -> Table {
+    /// A table of which only the columns at `wrap` are broken where they are wider than the terminal.
+    fn table(&self, header: &[&str], wrap: &[usize]) -> Table {
         let mut table = Table::new();
         table.load_style(LINES);
         table.set_content_arrangement(ContentArrangement::Dynamic).set_width(self.width).set_header(header);
+        for column in (0..header.len()).filter(|column| !wrap.contains(column)) {
+            if let Some(column) = table.column_mut(column) {
+                column.set_constraint(ColumnConstraint::ContentWidth);
+            }
+        }
         table
     }
 
@@ -96,7 +102,7 @@ impl Person<'_> {
             count(intake.key_network(author.key), 5);
         }
         let header = ["network", "confirmed", "contested", "stale", "unverified", "entries", "authors"];
-        let mut table = self.table(&header);
+        let mut table = self.table(&header, &[0]);
         for (network, counts) in &networks {
             let name = intake.network_name(*network).unwrap_or_default().to_owned();
             table.add_row([name].into_iter().chain(counts.iter().map(u64::to_string)));
@@ -110,7 +116,7 @@ impl Person<'_> {
         let score = |entry: &EntryView| document.posts.get(&entry.entry).map_or(Fixed::ZERO, |p| p.score);
         let mut entries: Vec<&EntryView> = document.entries.iter().collect();
         entries.sort_by_key(|e| (std::cmp::Reverse(score(e)), self.replay.intake.event_name(e.entry)));
-        let mut table = self.table(&["entry", "kind", "about", "score"]);
+        let mut table = self.table(&["entry", "kind", "about", "score"], &[2]);
         for entry in entries.iter().take(ROWS) {
             let about = if entry.digest { Some(entry.entry) } else { entry.threads.first().copied() };
             let kind = if entry.digest { "digest" } else { "answer" };
@@ -127,7 +133,7 @@ impl Person<'_> {
         posts.sort_by_key(|p| {
             (std::cmp::Reverse(p.counts.contradictions), self.replay.intake.event_name(p.post))
         });
-        let mut table = self.table(&["post", "about", "why"]);
+        let mut table = self.table(&["post", "about", "why"], &[1, 2]);
         for post in posts.iter().take(ROWS) {
             let why = why(post, &self.replay.intake).unwrap_or_else(|| status_name(post.status).into());
             table.add_row([self.short(post.post), self.about(post.post), why]);
@@ -142,7 +148,7 @@ impl Person<'_> {
         authors.sort_by_key(|a| {
             (std::cmp::Reverse((a.trust, a.reputation)), self.replay.intake.key_name(a.key))
         });
-        let mut table = self.table(&["key", "network", "trust", "reputation", "voice", "origins"]);
+        let mut table = self.table(&["key", "network", "trust", "reputation", "voice", "origins"], &[1]);
         for author in authors.iter().take(AUTHORS) {
             let network = self.replay.intake.key_network(author.key);
             let network = network.and_then(|n| self.replay.intake.network_name(n)).unwrap_or_default();
@@ -165,12 +171,12 @@ impl Person<'_> {
         if codes.is_empty() {
             return Ok(());
         }
-        let mut table = self.table(&["code", "records", "the first one"]);
+        let mut table = self.table(&["code", "records", "the first one"], &[2]);
         for (code, (count, reason)) in codes {
             table.add_row([code.to_owned(), count.to_string(), reason.to_owned()]);
         }
         align(&mut table, 1..2);
-        writeln!(out, "\n{WARN}Refused{WARN:#} (`wats verify` names each line)\n{table}")
+        writeln!(out, "\n{WARN}Refused{WARN:#} (`wats verify` names each line)\n{}", table.trim_fmt())
     }
 
     fn short(&self, event: EventId) -> String {
@@ -209,7 +215,7 @@ fn section(out: &mut impl Write, title: &str, table: &Table, all: usize) -> io::
     if shown == 0 {
         return writeln!(out, "\n{HEAD}{title}{HEAD:#}: none");
     }
-    writeln!(out, "\n{HEAD}{title}{HEAD:#}\n{table}")?;
+    writeln!(out, "\n{HEAD}{title}{HEAD:#}\n{}", table.trim_fmt())?;
     match all.saturating_sub(shown) {
         0 => Ok(()),
         more => writeln!(out, "and {more} more"),

@@ -24,11 +24,12 @@ impl Progress {
     pub fn new(logs: &[PathBuf]) -> Progress {
         let bar = match size(logs) {
             Some(bytes) => {
-                ProgressBar::new(bytes).with_style(style("{bar:30} {percent:>3} % {msg} {eta} left"))
+                ProgressBar::new(bytes).with_style(style("{bar:30} {percent:>3} % read, {msg}, {elapsed}"))
             }
             // Of standard input nobody knows the end.
-            None => ProgressBar::no_length().with_style(style("{spinner} {msg} {elapsed}")),
+            None => ProgressBar::no_length().with_style(style("{spinner} {msg}, {elapsed}")),
         };
+        bar.set_message("0 records replayed");
         bar.enable_steady_tick(DRAWN);
         Progress { bar, done: Cell::new(0), lines: Cell::new(0) }
     }
@@ -38,7 +39,7 @@ impl Progress {
         self.lines.set(self.lines.get() + 1);
         if self.lines.get().is_multiple_of(LINES) && !self.bar.is_hidden() {
             self.bar.set_position(self.done.get() + taken.load(Ordering::Relaxed));
-            self.bar.set_message(format!("{} records", HumanCount(self.lines.get())));
+            self.bar.set_message(format!("{} records replayed", HumanCount(self.lines.get())));
         }
     }
 
