@@ -48,7 +48,7 @@ fn ending(rebuttals: u32, stands: bool) -> String {
         (0, false) => "; undecided, the arguments form a cycle".to_owned(),
         (n, true) => format!("; {} {}", many(n, "rebuttal", "rebuttals"), stand(n)),
         (n, false) => {
-            format!("; {} {}, the rest is undecided, a cycle", many(n, "rebuttal", "rebuttals"), stand(n))
+            format!("; {} {}; undecided, a cycle", many(n, "rebuttal", "rebuttals"), stand(n))
         }
     }
 }
