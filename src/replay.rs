@@ -18,10 +18,12 @@ pub struct Bounds {
     pub span: Millis,
 }
 
-impl Default for Bounds {
-    fn default() -> Bounds {
-        Bounds { records: 1024, span: Millis::days(30) }
-    }
+impl Bounds {
+    /// For whoever wants to see what each tick changed.
+    pub const FINE: Bounds = Bounds { records: 1024, span: Millis::DAY };
+    /// For whoever wants the end: a tick costs at most about as much as evaluating everything, however
+    /// many records it takes.
+    pub const BULK: Bounds = Bounds { records: 65_536, span: Millis::days(90) };
 }
 
 /// Why a replay stopped.

@@ -55,13 +55,13 @@ pub(super) struct Args {
     /// Take every signature for valid: for a log that this node has checked before
     #[arg(long)]
     skip_signatures: bool,
-    /// Records in a tick, at most
-    #[arg(long, value_name = "N", default_value_t = Bounds::default().records as u32,
-          value_parser = clap::value_parser!(u32).range(1..))]
-    tick_records: u32,
+    /// Records in a tick, at most [default: 65536, or 1024 with --changes]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    tick_records: Option<u32>,
     /// How far the clock moves within a tick, at most, like 1d, 12h, 90m, 30s or 500ms
-    #[arg(long, value_name = "SPAN", default_value = "30d", value_parser = super::span)]
-    tick_span: Millis,
+    /// [default: 90d, or 1d with --changes]
+    #[arg(long, value_name = "SPAN", value_parser = super::span)]
+    tick_span: Option<Millis>,
 }
 
 /// How `--changes` writes, at the end of `--help`.
@@ -83,7 +83,11 @@ Changes:
 pub(super) fn run(args: &Args) -> Outcome {
     let config = config(args.config.as_deref())?;
     let options = Options { skip_signatures: args.skip_signatures, ..Options::new(config.rules()) };
-    let bounds = Bounds { records: args.tick_records as usize, span: args.tick_span };
+    let default = if args.changes { Bounds::FINE } else { Bounds::BULK };
+    let bounds = Bounds {
+        records: args.tick_records.map_or(default.records, |n| n as usize),
+        span: args.tick_span.unwrap_or(default.span),
+    };
     let mut replay = Replay::start(&config, args.now, usize::from(args.workers), bounds)?;
     if args.changes {
         replay = replay.telling_changes();
