@@ -16,7 +16,7 @@ use wats_dataflows::policy;
 use wats_oracle::{State, evaluate};
 
 /// Records of a tick while loading.
-const BULK: usize = 65_536;
+const BULK: usize = 262_144;
 /// Records timed one by one.
 const SINGLES: usize = 1_000;
 

@@ -444,9 +444,10 @@ impl Machine for Contradictions {
                 continue;
             };
             if found != target.found {
-                let before = std::mem::replace(&mut target.found, found.clone());
-                out.extend(before.into_iter().map(|f| (f, -1)));
-                out.extend(found.into_iter().map(|f| (f, 1)));
+                let before = std::mem::replace(&mut target.found, found);
+                let found = &target.found;
+                out.extend(found.iter().filter(|f| !before.contains(f)).map(|f| (*f, 1)));
+                out.extend(before.iter().filter(|f| !found.contains(f)).map(|f| (*f, -1)));
             }
         }
     }

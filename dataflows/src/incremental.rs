@@ -9,7 +9,7 @@
 //! result depends neither on the order within it nor on how updates were cut into ticks.
 
 use crate::ids::Millis;
-use differential_dataflow::{AsCollection, Data, ExchangeData, VecCollection, consolidation::consolidate};
+use differential_dataflow::{AsCollection, Data, ExchangeData, VecCollection};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -36,7 +36,8 @@ pub trait Machine: 'static {
     /// The time is now `now`; called after the tick's changes, never with an earlier time.
     fn advance(&mut self, _now: Millis) {}
 
-    /// The tick is complete: puts out how the view differs from the last time.
+    /// The tick is complete: puts out how the view differs from the last time, and nothing where it
+    /// does not.
     fn settle(&mut self, out: &mut Vec<(Self::View, i64)>);
 }
 
@@ -45,15 +46,17 @@ pub type Shared<M> = Rc<RefCell<M>>;
 
 /// The changes that wait until their tick is complete.
 struct Pending<C> {
-    ticks: BTreeMap<Tick, (Capability<Tick>, Vec<(C, i64)>, Option<Millis>)>,
+    ticks: BTreeMap<Tick, Waiting<C>>,
 }
 
+/// What waits for the end of a tick: the right to speak at it, changes, and the time.
+type Waiting<C> = (Capability<Tick>, Vec<(C, i64)>, Option<Millis>);
+
+/// Records by their place among those of the tick, with net multiplicities.
+type Net = Vec<(u32, i64)>;
+
 impl<C: Data> Pending<C> {
-    fn at(
-        &mut self,
-        cap: &InputCapability<Tick>,
-        time: Tick,
-    ) -> &mut (Capability<Tick>, Vec<(C, i64)>, Option<Millis>) {
+    fn at(&mut self, cap: &InputCapability<Tick>, time: Tick) -> &mut Waiting<C> {
         self.ticks.entry(time).or_insert_with(|| (cap.delayed(&time, 0), Vec::new(), None))
     }
 
@@ -104,13 +107,12 @@ fn step<M: Machine>(
     }
     let mut out = Vec::new();
     machine.settle(&mut out);
-    consolidate(&mut out);
     out
 }
 
 /// The net changes, retractions and additions, each as the place of one of its records. Records are
 /// large and equal ones are rare, so places are sorted in their stead.
-fn netted<C: Ord>(changes: &[(C, i64)]) -> (Vec<(u32, i64)>, Vec<(u32, i64)>) {
+fn netted<C: Ord>(changes: &[(C, i64)]) -> (Net, Net) {
     let mut order: Vec<u32> = (0..changes.len() as u32).collect();
     order.sort_unstable_by(|a, b| changes[*a as usize].0.cmp(&changes[*b as usize].0));
     let (mut retractions, mut additions) = (Vec::new(), Vec::new());

@@ -36,6 +36,9 @@ impl<K: ExchangeData + Hash, V: ExchangeData> Machine for Latest<K, V> {
     fn settle(&mut self, out: &mut Vec<((K, V), i64)>) {
         for (key, before) in std::mem::take(&mut self.touched) {
             let after = self.latest.get(&key).map(|(_, value)| value.clone());
+            if before == after {
+                continue;
+            }
             out.extend(before.map(|value| ((key.clone(), value), -1)));
             out.extend(after.map(|value| ((key, value), 1)));
         }
@@ -69,8 +72,10 @@ impl Machine for LatestAccept {
     fn settle(&mut self, out: &mut Vec<(Self::View, i64)>) {
         for (thread, before) in std::mem::take(&mut self.touched) {
             let after = self.accepts.get(&thread).and_then(|a| a.last().copied());
-            out.extend(before.map(|(_, accept)| (accept, -1)));
-            out.extend(after.map(|(_, accept)| (accept, 1)));
+            if before != after {
+                out.extend(before.map(|(_, accept)| (accept, -1)));
+                out.extend(after.map(|(_, accept)| (accept, 1)));
+            }
             if after.is_none() {
                 self.accepts.remove(&thread);
             }

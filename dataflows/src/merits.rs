@@ -11,7 +11,7 @@ use crate::incremental::Machine;
 use crate::origins::Place;
 use crate::policy::Config;
 use crate::small::SmallMap;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -73,8 +73,14 @@ struct Post {
     gifts: SmallMap<KeyId, Option<Box<Gift>>>,
     stands: SmallMap<KeyId, ()>,
     /// Values by side and part, kept where scanning all gifts would be slow.
-    index: Option<Box<FxHashMap<(Side, Part), Vec<(KeyId, Fixed)>>>>,
+    index: Option<Box<Index>>,
 }
+
+/// The largest value of each part, before a tick and after it.
+type Largest = FxHashMap<(Side, Part), [Fixed; 2]>;
+
+/// Values by side and part.
+type Index = FxHashMap<(Side, Part), Vec<(KeyId, Fixed)>>;
 
 /// Keys on one post beyond which their values are indexed by part.
 const INDEXED: usize = 48;
@@ -100,30 +106,31 @@ impl Post {
         Some((value, gift.place))
     }
 
-    /// The largest value of a part, leaving some keys out.
-    fn largest_but(
-        &self,
-        side: Side,
-        part: Part,
-        left_out: &FxHashMap<KeyId, Credit>,
-        config: &Config,
-    ) -> Fixed {
+    /// Raises each part's values to the largest that the keys not in `but` give it.
+    fn raise(&self, parts_of: &mut Largest, but: &SmallMap<KeyId, Credit>, config: &Config) {
         if let Some(index) = &self.index {
-            let values = index.get(&(side, part)).into_iter().flatten();
-            return values
-                .filter(|(by, _)| !left_out.contains_key(by))
-                .map(|(_, v)| *v)
-                .max()
-                .unwrap_or_default();
+            for (key, largest) in parts_of.iter_mut() {
+                let others = index.get(key).into_iter().flatten().filter(|(by, _)| but.get(by).is_none());
+                let others = others.map(|(_, value)| *value).max().unwrap_or_default();
+                *largest = largest.map(|l| l.max(others));
+            }
+            return;
         }
-        let others = self.gifts.iter().filter(|(by, _)| !left_out.contains_key(by));
-        let values = others.filter_map(|(by, _)| self.value(*by, side, config));
-        let of_part = values.filter(|(_, place)| parts(place).contains(&part));
-        of_part.map(|(value, _)| value).max().unwrap_or_default()
+        for (by, _) in self.gifts.iter().filter(|(by, _)| but.get(by).is_none()) {
+            for side in SIDES {
+                if let Some((value, place)) = self.value(*by, side, config) {
+                    for part in parts(&place) {
+                        if let Some(largest) = parts_of.get_mut(&(side, part)) {
+                            *largest = largest.map(|l| l.max(value));
+                        }
+                    }
+                }
+            }
+        }
     }
 
     fn reindex(&mut self, config: &Config) {
-        let mut index: FxHashMap<(Side, Part), Vec<(KeyId, Fixed)>> = FxHashMap::default();
+        let mut index = Index::default();
         if self.gifts.len() <= INDEXED {
             self.index = None;
             return;
@@ -147,7 +154,7 @@ struct Before {
     author: Option<KeyId>,
     /// All gifts, because the author's standing changed.
     all: bool,
-    keys: FxHashMap<KeyId, Credit>,
+    keys: SmallMap<KeyId, Credit>,
 }
 
 /// What one key gives, resolved.
@@ -159,20 +166,12 @@ struct Credit {
 }
 
 impl Credit {
-    fn parts(&self) -> impl Iterator<Item = (Side, Part)> {
-        SIDES
-            .iter()
-            .zip(&self.sides)
-            .flat_map(|(side, given)| given.iter().flat_map(|g| g.1).map(|p| (*side, p)))
-    }
-
-    /// What it adds to a part, when the key is of it.
-    fn value(&self, side: Side, part: Part) -> Option<Fixed> {
-        let given = match side {
-            Side::For => &self.sides[0],
-            Side::Against => &self.sides[1],
-        };
-        given.as_ref().filter(|g| g.1.contains(&part)).map(|g| g.0)
+    /// What it gives to each part the key is of.
+    fn values(&self) -> impl Iterator<Item = (Side, Part, Fixed)> {
+        let sides = SIDES.iter().zip(&self.sides);
+        sides.flat_map(|(side, given)| {
+            given.iter().flat_map(|(value, parts)| parts.map(|part| (*side, part, *value)))
+        })
     }
 }
 
@@ -211,7 +210,7 @@ impl Merits {
         let author = post.author.as_ref().map(|a| a.0);
         let before = self.touched.entry(on).or_default();
         before.author = before.author.or(author);
-        if !before.keys.contains_key(&by) {
+        if before.keys.get(&by).is_none() {
             let credit = self.credit(&self.posts[&on], by);
             self.touched.entry(on).or_default().keys.insert(by, credit);
         }
@@ -223,32 +222,63 @@ impl Merits {
         self.touched.entry(on).or_default().all = true;
     }
 
-    /// Moves the touched keys of a post to their new places in its index.
-    fn reindex(&mut self, on: EventId, before: &Before, after: &FxHashMap<KeyId, Credit>) {
-        let Some(post) = self.posts.get_mut(&on) else {
-            return;
+    /// Puts out how the merits of a post differ, now that the tick is complete.
+    fn compare(&mut self, on: EventId, before: &Before, out: &mut Vec<((KeyId, Merit), i64)>) {
+        let post = &self.posts[&on];
+        let Some(author) = before.author.or(post.author.as_ref().map(|a| a.0)) else { return };
+        let turned: Vec<Turned> = {
+            let keys = before.keys.iter();
+            keys.map(|(by, old)| Turned { by: *by, old, new: self.credit(post, *by) }).collect()
         };
-        if before.all || post.index.is_none() || post.gifts.len() <= INDEXED {
+        // Per part, the largest of the touched keys, before and after; the others give what they gave.
+        let mut largest = Largest::default();
+        for (at, credit) in turned.iter().flat_map(|t| [(0, t.old), (1, &t.new)]) {
+            for (side, part, value) in credit.values() {
+                let largest = &mut largest.entry((side, part)).or_default()[at];
+                *largest = value.max(*largest);
+            }
+        }
+        post.raise(&mut largest, &before.keys, &self.config);
+        for ((side, part), [was, is]) in largest {
+            if was != is {
+                out.push(((author, Merit::Value(side, part)), (is - was).0));
+            }
+        }
+        for Turned { by, old, new } in turned.iter().filter(|t| *t.old != t.new) {
+            members(author, *by, old, new, out);
+        }
+        self.reindex(on, before.all, &turned);
+    }
+
+    /// Moves keys of a post to their new places in its index.
+    fn reindex(&mut self, on: EventId, all: bool, turned: &[Turned]) {
+        let Some(post) = self.posts.get_mut(&on) else { return };
+        if all || post.index.is_none() || post.gifts.len() <= INDEXED {
             post.reindex(&self.config);
             return;
         }
         let Some(index) = &mut post.index else { return };
-        for (by, old) in &before.keys {
-            for (at, side) in SIDES.iter().enumerate() {
-                for part in old.sides[at].iter().flat_map(|s| s.1) {
-                    if let Some(values) = index.get_mut(&(*side, part)) {
-                        values.retain(|(k, _)| k != by);
-                        if values.is_empty() {
-                            index.remove(&(*side, part));
-                        }
+        for Turned { by, old, new } in turned.iter().filter(|t| *t.old != t.new) {
+            for (side, part, _) in old.values() {
+                if let Some(values) = index.get_mut(&(side, part)) {
+                    values.retain(|(k, _)| k != by);
+                    if values.is_empty() {
+                        index.remove(&(side, part));
                     }
                 }
-                if let Some((value, parts)) = after.get(by).and_then(|c| c.sides[at]) {
-                    parts.iter().for_each(|p| index.entry((*side, *p)).or_default().push((*by, value)));
-                }
+            }
+            for (side, part, value) in new.values() {
+                index.entry((side, part)).or_default().push((*by, value));
             }
         }
     }
+}
+
+/// A key whose credit a tick touched.
+struct Turned<'a> {
+    by: KeyId,
+    old: &'a Credit,
+    new: Credit,
 }
 
 impl Machine for Merits {
@@ -287,29 +317,7 @@ impl Machine for Merits {
 
     fn settle(&mut self, out: &mut Vec<((KeyId, Merit), i64)>) {
         for (on, before) in std::mem::take(&mut self.touched) {
-            let post = &self.posts[&on];
-            let after: FxHashMap<KeyId, Credit> =
-                before.keys.keys().map(|by| (*by, self.credit(post, *by))).collect();
-            let Some(author) = before.author.or(post.author.as_ref().map(|a| a.0)) else {
-                continue;
-            };
-            // The keys not touched give what they gave; so each part's largest, before and after, is
-            // theirs or that of a touched key.
-            let touched = || before.keys.values().chain(after.values());
-            let parts: FxHashSet<(Side, Part)> = touched().flat_map(Credit::parts).collect();
-            for (side, part) in parts {
-                let others = post.largest_but(side, part, &before.keys, &self.config);
-                let largest = |credits: &FxHashMap<KeyId, Credit>| {
-                    credits.values().filter_map(|c| c.value(side, part)).fold(others, Fixed::max)
-                };
-                let change = largest(&after) - largest(&before.keys);
-                out.push(((author, Merit::Value(side, part)), change.0));
-            }
-            for (by, old) in &before.keys {
-                members(author, *by, old, -1, out);
-                members(author, *by, &after[by], 1, out);
-            }
-            self.reindex(on, &before, &after);
+            self.compare(on, &before, out);
             let post = &self.posts[&on];
             if post.author.is_none() && post.gifts.is_empty() && post.stands.is_empty() {
                 self.posts.remove(&on);
@@ -318,14 +326,15 @@ impl Machine for Merits {
     }
 }
 
-/// Puts out what a key's credit means besides the values of its parts.
-fn members(author: KeyId, by: KeyId, credit: &Credit, diff: i64, out: &mut Vec<((KeyId, Merit), i64)>) {
-    for (side, given) in SIDES.iter().zip(&credit.sides) {
-        if let Some((_, parts)) = given {
-            parts.iter().for_each(|p| out.push(((author, Merit::Member(*side, *p, by)), diff)));
-        }
-    }
-    if let Some((key, value)) = credit.refuted {
-        out.push(((key, Merit::Refuted), value.0 * diff));
+/// Puts out how a key's credit differs, besides the values of its parts.
+fn members(author: KeyId, by: KeyId, old: &Credit, new: &Credit, out: &mut Vec<((KeyId, Merit), i64)>) {
+    let parts = |credit: &Credit| credit.values().map(|(side, part, _)| (side, part)).collect::<Vec<_>>();
+    let (was, is) = (parts(old), parts(new));
+    let member = |(side, part): (Side, Part)| (author, Merit::Member(side, part, by));
+    out.extend(was.iter().filter(|p| !is.contains(p)).map(|p| (member(*p), -1)));
+    out.extend(is.iter().filter(|p| !was.contains(p)).map(|p| (member(*p), 1)));
+    if old.refuted != new.refuted {
+        out.extend(old.refuted.map(|(key, value)| ((key, Merit::Refuted), -value.0)));
+        out.extend(new.refuted.map(|(key, value)| ((key, Merit::Refuted), value.0)));
     }
 }

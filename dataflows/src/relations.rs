@@ -192,11 +192,11 @@ fn named<'s>(reacts: Events<'s>, held: HeldById<'s>) -> Changes<'s, (EventId, To
     first.map(|((on, by, react), (_, own))| (on, Told::Names { by, react, own }))
 }
 
-/// Vouches, each with its place in "latest": ((network, voucher, author of the announce), (stamp, vouched)).
-pub fn vouches<'s>(
-    reacts: Events<'s>,
-    held: HeldById<'s>,
-) -> Changes<'s, ((NetworkId, KeyId, KeyId), (Stamp, bool))> {
+/// What a key says time and again, each time with its place in "latest".
+pub type Repeated<'s, K, V> = Changes<'s, (K, (Stamp, V))>;
+
+/// Vouches, by voucher and author of the announce.
+pub fn vouches<'s>(reacts: Events<'s>, held: HeldById<'s>) -> Repeated<'s, (NetworkId, KeyId, KeyId), bool> {
     let labels = reacts.flat_map(|e| {
         let react = react(&e)?;
         react.vouch.map(|vouch| (react.target, (e.network, e.author, e.stamp, vouch)))
@@ -208,8 +208,8 @@ pub fn vouches<'s>(
     })
 }
 
-/// Owners as declared, each with its place in "latest".
-pub fn owners<'s>(events: Events<'s>) -> Changes<'s, ((NetworkId, KeyId), (Stamp, Option<OwnerId>))> {
+/// Owners as declared.
+pub fn owners<'s>(events: Events<'s>) -> Repeated<'s, (NetworkId, KeyId), Option<OwnerId>> {
     events.flat_map(|e| match e.body {
         Body::Announce { owner } => Some(((e.network, e.author), (e.stamp, owner))),
         _ => None,

@@ -9,7 +9,7 @@ use reading::Reading;
 use crate::ids::{EventId, KeyId, Millis, NetworkId, Stamp};
 use crate::incremental::Machine;
 use crate::policy::{Config, Policy};
-use crate::small::SmallMap;
+use crate::small::{SmallMap, make_room};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -334,7 +334,10 @@ impl Machine for Signals {
                 let words = self.words_of(on, react.by);
                 let at = words.reacts.binary_search_by_key(&(react.stamp, react.id), |r| (r.stamp, r.id));
                 match (at, here) {
-                    (Err(at), true) => words.reacts.insert(at, react),
+                    (Err(at), true) => {
+                        make_room(&mut words.reacts);
+                        words.reacts.insert(at, react);
+                    }
                     (Ok(at), true) => words.reacts[at] = react,
                     (Ok(at), false) => drop(words.reacts.remove(at)),
                     (Err(_), false) => {}
@@ -343,7 +346,10 @@ impl Machine for Signals {
             Told::Citing(citing) => {
                 let words = self.words_of(on, citing.by);
                 match (words.citing.binary_search(&citing), here) {
-                    (Err(at), true) => words.citing.insert(at, citing),
+                    (Err(at), true) => {
+                        make_room(&mut words.citing);
+                        words.citing.insert(at, citing);
+                    }
                     (Ok(at), false) => drop(words.citing.remove(at)),
                     _ => {}
                 }
@@ -373,8 +379,10 @@ impl Machine for Signals {
                 let old = words.reacts.len().saturating_sub(self.config.policy.max_reacts);
                 words.reacts.drain(..old);
             }
-            out.extend(before.into_iter().map(|said| (said, -1)));
-            out.extend(self.read(on, by).into_iter().map(|said| (said, 1)));
+            let after = self.read(on, by);
+            let news = |said: &Said| !before.contains(said);
+            out.extend(after.iter().filter(|said| news(said)).map(|said| (said.clone(), 1)));
+            out.extend(before.into_iter().filter(|said| !after.contains(said)).map(|said| (said, -1)));
         }
     }
 }

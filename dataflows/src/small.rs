@@ -6,6 +6,14 @@ use std::hash::Hash;
 /// Entries beyond which a [`SmallMap`] hashes.
 const SMALL: usize = 24;
 
+/// Room for one more, and little else: of the many small vectors most never hold a second element,
+/// and the usual growth starts with room for four.
+pub fn make_room<T>(few: &mut Vec<T>) {
+    if few.len() == few.capacity() {
+        few.reserve_exact(few.len() / 2 + 1);
+    }
+}
+
 /// A map that is a sorted vector while small and a hash map from then on.
 #[derive(Clone, Debug)]
 pub enum SmallMap<K, V> {
@@ -57,6 +65,7 @@ impl<K: Ord + Hash + Copy, V> SmallMap<K, V> {
         match self {
             SmallMap::Few(few) => {
                 let at = few.binary_search_by_key(&key, |e| e.0).unwrap_or_else(|at| {
+                    make_room(few);
                     few.insert(at, (key, V::default()));
                     at
                 });
