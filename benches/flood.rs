@@ -16,7 +16,9 @@ use wats_dataflows::policy;
 use wats_oracle::{State, evaluate};
 
 /// Records of a tick while loading.
-const BULK: usize = 262_144;
+const BULK: usize = 1 << 20;
+/// Signals due in a slice of time, about.
+const SLICE: usize = 256;
 /// Records timed one by one.
 const SINGLES: usize = 1_000;
 
@@ -196,12 +198,29 @@ impl Bench {
         self.tick(Vec::new())
     }
 
-    /// A minute, and a day.
+    /// A minute, a day at once, and a day in slices.
     fn time(&mut self) {
         let minute = self.pass(Millis(60_000));
         self.against("an idle minute", minute, "nearly nothing");
         let day = self.pass(Millis::DAY);
-        self.against("a day passing", day, "1");
+        self.against("a day passing, at once", day, "1");
+        let end = self.now.after(Millis::DAY);
+        let mut slices = Vec::new();
+        while self.now < end {
+            let asked = self.engine.ask(move |inside| inside.signals.borrow().slice(end, SLICE));
+            let next = asked.expect("the engine runs").into_iter().min().unwrap_or(end);
+            // At least a minute: what is due at one moment is not divided.
+            self.now = next.max(self.now.after(Millis(60_000))).min(end);
+            slices.push(self.tick(Vec::new()));
+        }
+        self.against("a day passing, in slices", slices.iter().sum(), "1");
+        slices.sort_unstable();
+        let (median, longest) = (slices[slices.len() / 2], slices[slices.len() - 1]);
+        println!(
+            "{:<44} {} slices, median {median:.2?}, longest {longest:.2?} (limit 50 ms)",
+            "",
+            slices.len()
+        );
     }
 
     fn against(&self, what: &str, took: Duration, limit: &str) {

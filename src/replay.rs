@@ -23,7 +23,7 @@ impl Bounds {
     pub const FINE: Bounds = Bounds { records: 1024, span: Millis::DAY };
     /// For whoever wants the end: a tick costs at most about as much as evaluating everything, however
     /// many records it takes.
-    pub const BULK: Bounds = Bounds { records: 262_144, span: Millis::days(366) };
+    pub const BULK: Bounds = Bounds { records: 1 << 20, span: Millis::days(3_660) };
 }
 
 /// Why a replay stopped.

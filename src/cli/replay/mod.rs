@@ -55,11 +55,11 @@ pub(super) struct Args {
     /// Take every signature for valid: for a log that this node has checked before
     #[arg(long)]
     skip_signatures: bool,
-    /// Records in a tick, at most [default: 262144, or 1024 with --changes]
+    /// Records in a tick, at most [default: 1048576, or 1024 with --changes]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     tick_records: Option<u32>,
     /// How far the clock moves within a tick, at most, like 1d, 12h, 90m, 30s or 500ms
-    /// [default: 366d, or 1d with --changes]
+    /// [default: 3660d, or 1d with --changes]
     #[arg(long, value_name = "SPAN", value_parser = super::span)]
     tick_span: Option<Millis>,
 }
