@@ -48,9 +48,7 @@ pub fn log(ticks: &[Tick]) -> Vec<String> {
         }
         for (blob, diff) in &tick.blobs {
             let (blob, present) = (blob_name(*blob), *diff > 0);
-            lines.push(
-                json!({ "received_at": tick.now.0, "blob": blob, "present": present }).to_string(),
-            );
+            lines.push(json!({ "received_at": tick.now.0, "blob": blob, "present": present }).to_string());
         }
     }
     lines
