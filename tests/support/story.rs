@@ -112,7 +112,13 @@ impl Story {
     }
 
     /// A react -1 without evidence that names events.
-    pub fn contradict_naming(&mut self, by: KeyId, target: EventId, named: &[EventId], at: Millis) -> EventId {
+    pub fn contradict_naming(
+        &mut self,
+        by: KeyId,
+        target: EventId,
+        named: &[EventId],
+        at: Millis,
+    ) -> EventId {
         let (value, refs) = (Some(-1), named.into());
         self.react(by, React { value, refs, ..react(target) }, at)
     }
