@@ -17,7 +17,7 @@ pub struct Facts {
     intake: Intake,
     events: Vec<EventFact>,
     blobs: Vec<BlobId>,
-    now: Millis,
+    pub now: Millis,
     refused: Vec<Value>,
 }
 
@@ -37,12 +37,13 @@ impl Facts {
                 Ok(_) if until.is_some_and(|until| at > until) => {}
                 Ok(record) => {
                     clock = clock.max(Some(at));
-                    match record {
-                        Record::Event(event) => drop(intake.event(event, at, &mut changes)),
+                    let taken = match record {
+                        Record::Event(event) => intake.event(event, at, &mut changes).map(|_| ()),
                         Record::Blob { blob, present } => {
-                            drop(intake.blob(*blob, *present, at, &mut changes));
+                            intake.blob(*blob, *present, at, &mut changes).map(|_| ())
                         }
-                    }
+                    };
+                    taken.expect("room for names");
                 }
             }
         }
