@@ -192,7 +192,7 @@ proptest! {
         let n = members.len();
         let posts: Vec<EventId> = (0..n).map(|_| attempt.name()).collect();
         let mut places: Vec<usize> = (0..n).collect();
-        Dice(order).shuffle(&mut places);
+        Dice::new(order).shuffle(&mut places);
         let mut engine = run(&world, &ticks);
         for at in places {
             let (target, own) = (posts[(at + 1) % n], posts[at]);
@@ -323,7 +323,7 @@ proptest! {
         let mut lines = signed::log(&world.ticks());
         let judged = |lines: &[String]| vectors::judge(lines.join("\n").into_bytes(), &config);
         let want = vectors::document(&config, &judged(&lines), None, 1, Bounds::default());
-        let mut dice = Dice(order);
+        let mut dice = Dice::new(order);
         for _ in 0..copies {
             lines.push(lines[dice.below(lines.len())].clone());
         }

@@ -87,7 +87,7 @@ fn thorough() -> Vec<&'static Vector> {
 /// The lines in an order that the seed decides.
 fn shuffled(lines: &[Checked], seed: u64) -> Vec<Checked> {
     let mut lines = lines.to_vec();
-    Dice(seed).shuffle(&mut lines);
+    Dice::new(seed).shuffle(&mut lines);
     lines
 }
 
@@ -164,7 +164,7 @@ fn make_vectors() {
 
 /// Copies some lines, and breaks the copies.
 fn refuse_some(lines: &mut Vec<String>, seed: u64) {
-    let mut dice = Dice(seed);
+    let mut dice = Dice::new(seed);
     let networks = [r#""net":"main""#, r#""net":"side""#];
     for (from, to) in [
         (r#""v":1"#, r#""v":2"#),

@@ -1,4 +1,5 @@
 //! The engine beside the oracle.
+#![allow(dead_code, reason = "each test takes what it needs")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use wats::engine::Engine;

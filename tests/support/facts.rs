@@ -1,4 +1,5 @@
 //! What the oracle says of a log.
+#![allow(dead_code, reason = "each test takes what it needs")]
 
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,5 @@
 //! From facts back to signed events: logs of what a test, or a random world, says.
+#![allow(dead_code, reason = "each test takes what it needs")]
 
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};

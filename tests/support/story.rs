@@ -3,6 +3,7 @@
 //! A story is a [`Build`]: keys, and what they say when. [`Story::at`] moves the time on, lets the
 //! running engine take what was said since, and gives the views, after it has checked that they are
 //! the oracle's, and those of an engine that takes everything in one tick.
+#![allow(dead_code, reason = "each test takes what it needs")]
 
 use crate::engine::{Running, differences};
 use std::collections::{BTreeMap, BTreeSet};

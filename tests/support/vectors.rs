@@ -1,4 +1,5 @@
 //! Vectors: folders of a log, a configuration and the document that they must give.
+#![allow(dead_code, reason = "each test takes what it needs")]
 
 use serde_json::{Value, json};
 use std::io::Read;
