@@ -1,4 +1,5 @@
 //! The engine beside the oracle.
+#![allow(dead_code, reason = "each test takes what it needs")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use wats::engine::Engine;
@@ -24,25 +25,29 @@ impl Running {
         let events = tick.events.iter().map(|(e, diff)| Change::Event(Box::new(e.clone()), *diff));
         let blobs = tick.blobs.iter().map(|(blob, diff)| Change::Blob(*blob, *diff));
         let changes = self.engine.tick(events.chain(blobs).collect(), tick.now).expect("the engine runs");
-        for (view, diff) in changes.iter().filter(|c| c.1 < 0).chain(changes.iter().filter(|c| c.1 > 0)) {
-            assert!(diff.abs() == 1, "{view:?} changes {diff} times");
-            self.apply(view, *diff > 0);
-        }
+        apply(&mut self.views, &changes);
         changes
     }
+}
 
-    fn apply(&mut self, view: &View, here: bool) {
-        let views = &mut self.views;
-        match view.clone() {
-            View::Post(v) => put(&mut views.posts, v.post, v, here),
-            View::Author(v) => put(&mut views.authors, v.key, v, here),
-            View::Canonical(v) => put(&mut views.canonical, v.thread, v.answer, here),
-            View::Cover(v) => put(&mut views.covers, v.thread, v.digest, here),
-            View::Blob(v) => put(&mut views.blobs, v.blob, v, here),
-            View::Entry(v) => {
-                let changed = if here { views.entries.insert(v) } else { views.entries.remove(&v) };
-                assert!(changed, "an entry comes once and goes once");
-            }
+/// Applies a tick's changes, which must fit what was there.
+pub fn apply(views: &mut Views, changes: &[(View, i64)]) {
+    for (view, diff) in changes.iter().filter(|c| c.1 < 0).chain(changes.iter().filter(|c| c.1 > 0)) {
+        assert!(diff.abs() == 1, "{view:?} changes {diff} times");
+        apply_one(views, view, *diff > 0);
+    }
+}
+
+fn apply_one(views: &mut Views, view: &View, here: bool) {
+    match view.clone() {
+        View::Post(v) => put(&mut views.posts, v.post, v, here),
+        View::Author(v) => put(&mut views.authors, v.key, v, here),
+        View::Canonical(v) => put(&mut views.canonical, v.thread, v.answer, here),
+        View::Cover(v) => put(&mut views.covers, v.thread, v.digest, here),
+        View::Blob(v) => put(&mut views.blobs, v.blob, v, here),
+        View::Entry(v) => {
+            let changed = if here { views.entries.insert(v) } else { views.entries.remove(&v) };
+            assert!(changed, "an entry comes once and goes once");
         }
     }
 }

@@ -1,0 +1,43 @@
+//! Fixed small graphs through the engine, a module for each section of the specification, each named
+//! for what it shows. Every look at a story also compares the engine with the oracle.
+
+mod aging;
+mod contradictions;
+#[path = "../support/engine.rs"]
+mod engine;
+mod knowledge;
+mod origins;
+mod reputation;
+mod signals;
+mod status;
+#[path = "../support/story.rs"]
+mod story;
+mod survival;
+mod trust;
+
+use story::{DAY, Story};
+use wats_dataflows::facts::{Evidence, React};
+use wats_dataflows::fixed::Fixed;
+use wats_dataflows::ids::{BlobId, EventId, KeyId, Millis, OwnerId};
+use wats_dataflows::views::{Counts, Status};
+use wats_oracle::build::react;
+
+/// `r(ONE)`: the weight of the reader, and of each of up to six keys that it vouches for.
+const FULL: Fixed = Fixed(1_006_632_960);
+
+/// A moment.
+const MS: Millis = Millis(1);
+
+/// No counts.
+const NONE: Counts =
+    Counts { accepts: 0, confirmations: 0, uses: 0, contradictions: 0, cites: 0, votes_up: 0, votes_down: 0 };
+
+/// What a full voice gives a post by a signal of this value.
+fn full(value: i64) -> Fixed {
+    FULL.times(Fixed(value))
+}
+
+/// A moment earlier.
+fn before(at: Millis) -> Millis {
+    Millis(at.0 - 1)
+}

@@ -1,0 +1,96 @@
+//! What the oracle says of a log.
+#![allow(dead_code, reason = "each test takes what it needs")]
+
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use wats::config::Config;
+use wats::document::Document;
+use wats::intake::{Change, Intake};
+use wats::log::{Checked, Record};
+use wats_dataflows::facts::EventFact;
+use wats_dataflows::ids::{BlobId, EventId, Millis};
+use wats_dataflows::views::{CanonicalView, CoverView, View};
+use wats_oracle::{State, Views, evaluate};
+
+/// A log, reduced to what the oracle starts from. Names are interned in the log's order, as a replay
+/// of the same lines does.
+pub struct Facts {
+    intake: Intake,
+    events: Vec<EventFact>,
+    blobs: Vec<BlobId>,
+    pub now: Millis,
+    refused: Vec<Value>,
+}
+
+impl Facts {
+    pub fn of(config: &Config, lines: &[Checked], until: Option<Millis>) -> Facts {
+        let mut intake = Intake::new(config).expect("room for names");
+        let mut changes = Vec::new();
+        let mut refused = Vec::new();
+        let (mut clock, mut refused_clock) = (None, None);
+        for line in lines {
+            let at = line.received_at;
+            match &line.outcome {
+                Err(refusal) => {
+                    refused.push(json!({ "line": line.line, "code": refusal.code.to_string() }));
+                    refused_clock = refused_clock.max(line.dated.then_some(at));
+                }
+                Ok(_) if until.is_some_and(|until| at > until) => {}
+                Ok(record) => {
+                    clock = clock.max(Some(at));
+                    let taken = match record {
+                        Record::Event(event) => intake.event(event, at, &mut changes).map(|_| ()),
+                        Record::Blob { blob, present } => {
+                            intake.blob(*blob, *present, at, &mut changes).map(|_| ())
+                        }
+                    };
+                    taken.expect("room for names");
+                }
+            }
+        }
+        let mut events: BTreeMap<EventId, EventFact> = BTreeMap::new();
+        let mut blobs = BTreeSet::new();
+        for change in changes {
+            match change {
+                Change::Event(event, 1) => drop(events.insert(event.id, *event)),
+                Change::Event(event, _) => drop(events.remove(&event.id)),
+                Change::Blob(blob, 1) => drop(blobs.insert(blob)),
+                Change::Blob(blob, _) => drop(blobs.remove(&blob)),
+            }
+        }
+        Facts {
+            intake,
+            events: events.into_values().collect(),
+            blobs: blobs.into_iter().collect(),
+            now: until.or(clock).or(refused_clock).unwrap_or_default(),
+            refused,
+        }
+    }
+
+    pub fn views(&self) -> Views {
+        let config = self.intake.config();
+        evaluate(&State { config, events: &self.events, blobs: &self.blobs, now: self.now })
+    }
+
+    /// The document that a replay must give.
+    pub fn document(&self) -> Value {
+        let views = self.views();
+        let mut all: Vec<View> = views.posts.into_values().map(View::Post).collect();
+        all.extend(views.authors.into_values().map(View::Author));
+        all.extend(views.entries.into_iter().map(View::Entry));
+        let canonical = views.canonical.into_iter();
+        all.extend(canonical.map(|(thread, answer)| View::Canonical(CanonicalView { thread, answer })));
+        let covers = views.covers.into_iter();
+        all.extend(covers.map(|(thread, digest)| View::Cover(CoverView { thread, digest })));
+        let changes: Vec<(View, i64)> = all.into_iter().map(|view| (view, 1)).collect();
+        let mut document = Document::default();
+        document.apply(&changes, &self.intake);
+        let mut networks = Vec::new();
+        document.write_networks(&mut networks, &self.intake, |_| None).expect("memory can be written");
+        json!({
+            "networks": serde_json::from_slice::<Value>(&networks).expect("JSON"),
+            "now": self.now.0,
+            "refused": self.refused,
+        })
+    }
+}
