@@ -114,7 +114,7 @@ fn with_the_lines_shuffled() {
         let variant = format!("shuffled on {workers} workers");
         all_match(&thorough(), &variant, |v| {
             let lines = shuffled(&v.lines, workers as u64);
-            v.differences_in_any_order(&lines, workers, Bounds::default())
+            v.differences_in_any_order(&lines, workers, Bounds::FINE)
         });
     }
 }
@@ -131,7 +131,7 @@ fn with_the_lines_shuffled_record_by_record() {
 fn large_logs() {
     let large: Vec<_> = LARGE.iter().collect();
     all_match(&large, "in one tick", |v| v.differences(&v.lines, 1, ONE_TICK));
-    let bounds = if long() { Bounds::default() } else { ONE_TICK };
+    let bounds = if long() { Bounds::FINE } else { ONE_TICK };
     all_match(&large, "on 2 workers", |v| v.differences(&v.lines, 2, bounds));
 }
 

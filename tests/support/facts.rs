@@ -86,7 +86,7 @@ impl Facts {
         let mut document = Document::default();
         document.apply(&changes, &self.intake);
         let mut networks = Vec::new();
-        document.write_networks(&mut networks, &self.intake, |_| None).expect("memory can be written");
+        document.write_networks(&mut networks, &self.intake, "\n").expect("memory can be written");
         json!({
             "networks": serde_json::from_slice::<Value>(&networks).expect("JSON"),
             "now": self.now.0,

@@ -63,7 +63,7 @@ pub fn check_log(
     assert_eq!(replay.now(), facts.now, "the time");
     // The document holds the same, and can be written.
     let mut networks = Vec::new();
-    let written = replay.document.write_networks(&mut networks, &replay.intake, |_| None);
+    let written = replay.document.write_networks(&mut networks, &replay.intake, "\n");
     written.expect("memory can be written");
     let got: serde_json::Value = serde_json::from_slice(&networks).expect("JSON");
     assert_eq!(got, facts.document()["networks"], "the document");

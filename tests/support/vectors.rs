@@ -113,7 +113,7 @@ pub fn document(
 ) -> Value {
     let replay = replayed(config, lines, until, workers, bounds);
     let mut networks = Vec::new();
-    replay.document.write_networks(&mut networks, &replay.intake, |_| None).expect("memory can be written");
+    replay.document.write_networks(&mut networks, &replay.intake, "\n").expect("memory can be written");
     let refused: Vec<Value> = replay
         .refused
         .iter()
