@@ -18,6 +18,12 @@ pub struct Bounds {
     pub span: Millis,
 }
 
+impl Default for Bounds {
+    fn default() -> Bounds {
+        Bounds::FINE
+    }
+}
+
 impl Bounds {
     /// For whoever wants to see what each tick changed.
     pub const FINE: Bounds = Bounds { records: 1024, span: Millis::DAY };
