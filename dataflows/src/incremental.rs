@@ -52,6 +52,9 @@ struct Pending<C> {
 /// What waits for the end of a tick: the right to speak at it, changes, and the time.
 type Waiting<C> = (Capability<Tick>, Vec<(C, i64)>, Option<Millis>);
 
+/// What a complete tick changed.
+type Released<M> = (Capability<Tick>, Vec<(<M as Machine>::View, Tick, i64)>);
+
 /// Records by their place among those of the tick, with net multiplicities.
 type Net = Vec<(u32, i64)>;
 
@@ -85,6 +88,25 @@ impl<C: Data> Pending<C> {
                 }
             }
         }
+    }
+}
+
+impl<C: ExchangeData> Pending<C> {
+    /// Feeds the complete ticks to the machine, in their order; gives what each changed.
+    fn release<M: Machine<Change = C>>(
+        &mut self,
+        machine: &Shared<M>,
+        complete: impl Fn(&Tick) -> bool,
+    ) -> Vec<Released<M>> {
+        let mut released = Vec::new();
+        while let Some(entry) = self.ticks.first_entry()
+            && complete(entry.key())
+        {
+            let (tick, (cap, changes, now)) = entry.remove_entry();
+            let out = step(machine, changes, now).into_iter();
+            released.push((cap, out.map(|(view, diff)| (view, tick, diff)).collect()));
+        }
+        released
     }
 }
 
@@ -141,14 +163,8 @@ pub fn run<'scope, M: Machine>(
             let mut pending = Pending { ticks: BTreeMap::new() };
             move |(input, frontier), output| {
                 input.for_each_stamp(|cap, data| pending.stash(cap, data));
-                while let Some(entry) = pending.ticks.first_entry()
-                    && !frontier.less_equal(entry.key())
-                {
-                    let (time, (cap, changes, now)) = entry.remove_entry();
-                    let out = step(&machine, changes, now);
-                    output
-                        .session(&cap)
-                        .give_iterator(out.into_iter().map(|(view, diff)| (view, time, diff)));
+                for (cap, out) in pending.release(&machine, |tick| !frontier.less_equal(tick)) {
+                    output.session(&cap).give_iterator(out.into_iter());
                 }
             }
         })
@@ -171,15 +187,9 @@ pub fn run_timed<'scope, M: Machine>(
             move |(input, frontier), (clock, clock_frontier), output| {
                 input.for_each_stamp(|cap, data| pending.stash(cap, data));
                 clock.for_each_stamp(|cap, data| pending.stash_clock(cap, data));
-                while let Some(entry) = pending.ticks.first_entry()
-                    && !frontier.less_equal(entry.key())
-                    && !clock_frontier.less_equal(entry.key())
-                {
-                    let (time, (cap, changes, now)) = entry.remove_entry();
-                    let out = step(&machine, changes, now);
-                    output
-                        .session(&cap)
-                        .give_iterator(out.into_iter().map(|(view, diff)| (view, time, diff)));
+                let complete = |tick: &Tick| !frontier.less_equal(tick) && !clock_frontier.less_equal(tick);
+                for (cap, out) in pending.release(&machine, complete) {
+                    output.session(&cap).give_iterator(out.into_iter());
                 }
             }
         })
