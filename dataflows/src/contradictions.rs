@@ -431,12 +431,15 @@ impl Machine for Contradictions {
             keys.iter().filter_map(|k| self.concerns.get(k)).flatten().copied().collect()
         };
         recount.extend(concerned(&self.reweighed));
-        self.posts_around(&concerned(&self.replaced), &mut posts);
+        let mut regrouped = concerned(&self.replaced);
         self.reweighed.clear();
         self.replaced.clear();
-        let resting: Vec<EventId> =
-            recount.iter().filter_map(|e| self.resting.get(e)).flatten().copied().collect();
-        recount.extend(resting);
+        for events in [&mut recount, &mut regrouped] {
+            let resting: Vec<EventId> =
+                events.iter().filter_map(|e| self.resting.get(e)).flatten().copied().collect();
+            events.extend(resting);
+        }
+        self.posts_around(&regrouped, &mut posts);
         self.reattack(recount, &mut posts);
         for post in posts {
             let found = self.find(post);

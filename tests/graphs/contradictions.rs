@@ -48,10 +48,8 @@ fn a_protege_does_not_rebut_for_the_author() {
     s.contradict(protege, critique, DAY(4));
     assert_eq!(s.status(post, DAY(4)), Status::Contested);
     s.vouch(other, protege, DAY(5));
-    // Heavy enough, and nobody's creature any more.
-    let views = s.at(DAY(5));
-    let heavy = 2 * views.authors[&protege].weight.0 >= FULL.0;
-    assert_eq!(views.posts[&post].status == Status::Unverified, heavy);
+    // It was heavy enough before, and is nobody's creature any more.
+    assert_eq!(s.status(post, DAY(5)), Status::Unverified);
 }
 
 #[test]
@@ -153,6 +151,22 @@ fn to_refute_the_post_is_to_refute_what_rests_on_it() {
     assert_eq!(s.status(post, DAY(5)), Status::Contested);
     s.contradict(friend, first, DAY(6));
     assert_eq!(s.status(post, DAY(6)), Status::Unverified);
+}
+
+#[test]
+fn who_becomes_impartial_rebuts_what_rests_on_the_post_too() {
+    let (mut s, me, [author, critic]) = Story::vouched();
+    let (post, own) = (s.post(author, DAY(2)), s.post(critic, DAY(2)));
+    s.contradict_naming(critic, post, &[own], DAY(3));
+    let friend = s.key();
+    s.vouch(author, friend, DAY(3));
+    s.contradict(friend, own, DAY(4));
+    let views = s.at(DAY(4));
+    assert_eq!(views.authors[&friend].weight, FULL);
+    assert_eq!(views.posts[&post].status, Status::Contested);
+    // As heavy as before, but no longer the author's creature.
+    s.vouch(me, friend, DAY(5));
+    assert_eq!(s.status(post, DAY(5)), Status::Unverified);
 }
 
 #[test]

@@ -84,7 +84,7 @@ fn the_best_holder_ranks_a_blob() {
 
 #[test]
 fn what_the_reader_and_its_knowledge_hold_is_pinned() {
-    let (mut s, me, [asker, helper, checker, curator, one]) = Story::vouched();
+    let (mut s, me, [asker, helper, checker, critic]) = Story::vouched();
     let ask = s.ask(asker, DAY(2));
     let answer = s.answer(helper, ask, DAY(3));
     s.post_mut(answer).blobs = [BlobId(0)].into();
@@ -95,13 +95,7 @@ fn what_the_reader_and_its_knowledge_hold_is_pinned() {
     s.accept(asker, answer, DAY(4));
     s.confirm(checker, answer, DAY(4));
     assert_eq!(pinned(&mut s, DAY(4)), [true, true]);
-    // A digest covers the thread: the answer is still what it rests on, or no longer an entry.
-    let digest = s.digest(curator, &[answer], DAY(5));
-    [checker, one].iter().for_each(|k| {
-        s.confirm(*k, digest, DAY(5));
-    });
-    s.used(asker, digest, DAY(5));
-    let views = s.at(DAY(5));
-    assert_eq!(views.covers[&ask], digest);
-    assert_eq!(views.canonical[&ask], answer);
+    // Once it is contested it is no entry.
+    s.contradict(critic, answer, DAY(5));
+    assert_eq!(pinned(&mut s, DAY(5)), [false, true]);
 }
