@@ -3,9 +3,10 @@
 use crate::config::Config;
 use crate::document::{Changed, Document};
 use crate::engine::{Engine, EngineError};
-use crate::event::Refusal;
+use crate::event::{Code, Refusal};
 use crate::intake::{Change, Full, Intake, Taken};
 use crate::log::{Checked, Record};
+use std::collections::BTreeMap;
 use wats_dataflows::ids::Millis;
 use wats_dataflows::views::View;
 
@@ -52,6 +53,11 @@ pub struct Place {
     pub line: u64,
 }
 
+/// Refused lines that are kept with their code; a hostile log may have any number.
+pub const MAX_REFUSED: usize = 1 << 20;
+/// Those of them that are kept with their reason.
+pub const MAX_REASONS: usize = 1 << 10;
+
 /// A line that was refused.
 #[derive(Clone, Debug)]
 pub struct Refused {
@@ -59,6 +65,41 @@ pub struct Refused {
     pub place: Place,
     /// Why.
     pub refusal: Refusal,
+}
+
+/// The refused lines of a replay: all are counted, and as many as memory should hold are kept.
+#[derive(Clone, Debug, Default)]
+pub struct Refusals {
+    /// The first [`MAX_REFUSED`], in the order of the logs.
+    pub lines: Vec<(Place, Code)>,
+    /// The first [`MAX_REASONS`], with their reasons.
+    pub reasons: Vec<Refused>,
+    /// How many with each code, and the reason of the first.
+    pub by_code: BTreeMap<Code, (u64, Refused)>,
+}
+
+impl Refusals {
+    fn add(&mut self, place: Place, refusal: Refusal) {
+        if self.lines.len() < MAX_REFUSED {
+            self.lines.push((place, refusal.code));
+        }
+        let code = refusal.code;
+        let refused = Refused { place, refusal };
+        if self.reasons.len() < MAX_REASONS {
+            self.reasons.push(refused.clone());
+        }
+        self.by_code.entry(code).or_insert((0, refused)).0 += 1;
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.by_code.values().map(|(count, _)| count).sum()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.by_code.is_empty()
+    }
 }
 
 /// What a tick did.
@@ -97,8 +138,8 @@ pub struct Replay {
     pub document: Document,
     /// The running dataflow.
     pub engine: Engine,
-    /// Refused lines, in the order of the logs.
-    pub refused: Vec<Refused>,
+    /// Refused lines.
+    pub refused: Refusals,
     /// What became of the others.
     pub tally: Tally,
     bounds: Bounds,
@@ -132,7 +173,7 @@ impl Replay {
             intake,
             document: Document::default(),
             engine,
-            refused: Vec::new(),
+            refused: Refusals::default(),
             tally: Tally::default(),
             bounds,
             tell: false,
@@ -167,7 +208,7 @@ impl Replay {
         let record = match outcome {
             Ok(record) => record,
             Err(refusal) => {
-                self.refused.push(Refused { place, refusal });
+                self.refused.add(place, refusal);
                 if dated {
                     self.refused_clock = self.refused_clock.max(Some(received_at));
                 }

@@ -93,8 +93,10 @@ fn time(text: &str) -> Result<Millis, String> {
     if let Ok(ms) = text.parse() {
         return Ok(Millis(ms));
     }
-    let date: jiff::Timestamp =
-        text.parse().map_err(|e| format!("neither milliseconds nor an RFC 3339 date: {e}"))?;
+    let date: jiff::Timestamp = text.parse().map_err(|_| {
+        "neither milliseconds since 1970 nor an RFC 3339 date like 2026-01-31T12:00:00Z, up to the year 9999"
+            .to_owned()
+    })?;
     u64::try_from(date.as_millisecond()).map(Millis).map_err(|_| "before 1970".to_owned())
 }
 

@@ -21,9 +21,12 @@ pub(super) struct Args {
     pow: Option<u16>,
 }
 
+/// The longest key file, in bytes.
+const MAX_KEY: u64 = 4096;
+
 pub(super) fn run(args: &Args) -> Outcome {
     let failed = |what: String| FileError::new(&args.key, what);
-    let text = std::fs::read_to_string(&args.key)
+    let text = wats::config::read_capped(&args.key, MAX_KEY)
         .map_err(|e| failed(format!("the key cannot be read: {e}; `wats keygen` makes one")))?;
     let secret = Secret::from_key_file(&text).map_err(|e| failed(e.to_string()))?;
 

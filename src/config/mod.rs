@@ -19,6 +19,8 @@ mod policy;
 mod value;
 
 use crate::event::{Hex32, Rules};
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -69,6 +71,22 @@ pub enum ConfigError {
     },
 }
 
+/// The longest configuration file, in bytes.
+pub const MAX_CONFIG: u64 = 1 << 20;
+
+/// Reads a text file of at most `most` bytes: what is named may be a device that never ends.
+///
+/// # Errors
+/// When it cannot be read, is not UTF-8 or is longer.
+pub fn read_capped(path: &Path, most: u64) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(most + 1).read_to_string(&mut text)?;
+    match text.len() as u64 > most {
+        true => Err(io::Error::new(io::ErrorKind::InvalidData, format!("it is longer than {most} bytes"))),
+        false => Ok(text),
+    }
+}
+
 impl Config {
     /// Reads a configuration file.
     ///
@@ -77,7 +95,7 @@ impl Config {
     /// and the line.
     pub fn load(path: &Path) -> Result<Config, ConfigError> {
         let file = path.display().to_string();
-        match std::fs::read_to_string(path) {
+        match read_capped(path, MAX_CONFIG) {
             Ok(text) => Config::parse(&text, &file),
             Err(cause) => Err(ConfigError::Read { file, cause }),
         }

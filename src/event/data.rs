@@ -36,7 +36,10 @@ pub(crate) fn check(fields: &Fields<'_>) -> Result<Content, Refusal> {
 pub(crate) fn quote(fields: &Fields<'_>) -> Option<Box<str>> {
     match fields.kind {
         Kind::Announce | Kind::Other => None,
-        Kind::React => evidence_words(fields).or(fields.text).and_then(excerpt::excerpt),
+        // Words that are hidden altogether leave the word to the text.
+        Kind::React => evidence_words(fields)
+            .and_then(excerpt::excerpt)
+            .or_else(|| fields.text.and_then(excerpt::excerpt)),
         _ => fields.text.and_then(excerpt::excerpt),
     }
 }

@@ -12,12 +12,15 @@ pub fn excerpt(text: &str) -> Option<Box<str>> {
     let mut out = String::new();
     let mut chars = 0;
     let mut gap = false;
+    let mut marks = 0;
     for c in text.chars() {
         if c.is_whitespace() {
             gap = chars > 0;
             continue;
         }
-        if is_hidden(c) {
+        let mark = is_mark(c);
+        marks = if mark { marks + 1 } else { 0 };
+        if is_hidden(c) || marks > MAX_MARKS || (mark && (chars == 0 || gap)) {
             continue;
         }
         let needed = usize::from(gap) + 1;
@@ -34,7 +37,7 @@ pub fn excerpt(text: &str) -> Option<Box<str>> {
         }
         gap = false;
         chars += needed;
-        out.push(if c == '"' { '\'' } else { c });
+        out.push(if is_quote(c) { '\'' } else { c });
     }
     (!out.is_empty()).then(|| out.into_boxed_str())
 }
@@ -44,12 +47,33 @@ pub(crate) fn quoted(text: &str) -> String {
     format!("\"{}\"", excerpt(text).unwrap_or_default())
 }
 
-/// Control characters, and formats that reorder, join or hide what stands beside them.
+/// Combining marks that may stand on one letter.
+const MAX_MARKS: usize = 2;
+
+/// What a reader may take for the end of a quotation.
+fn is_quote(c: char) -> bool {
+    matches!(c, '"' | '\u{2ba}' | '\u{2dd}' | '\u{5f4}' | '\u{201c}'..='\u{201f}' | '\u{2033}' | '\u{2036}'
+        | '\u{275d}' | '\u{275e}' | '\u{301d}'..='\u{301f}' | '\u{ff02}')
+}
+
+/// Combining marks: those that many letters take in heaps.
+fn is_mark(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{1ab0}'..='\u{1aff}'
+        | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}')
+}
+
+/// Control characters; formats that reorder, join or hide what stands beside them; fillers that look
+/// like nothing; and characters that no standard gives a look to.
 fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+    let format = matches!(c, '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}'
+        | '\u{890}' | '\u{891}' | '\u{8e2}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}'
+        | '\u{feff}' | '\u{fff0}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1345f}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}');
+    let filler = matches!(c, '\u{115f}' | '\u{1160}' | '\u{2800}' | '\u{3164}' | '\u{ffa0}');
+    let private = matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}');
+    let noncharacter = matches!(c, '\u{fdd0}'..='\u{fdef}') || u32::from(c) & 0xfffe == 0xfffe;
+    c.is_control() || format || filler || private || noncharacter
 }
 
 #[cfg(test)]
@@ -63,6 +87,9 @@ mod tests {
         assert_eq!(said("a\"; ignore"), Some("a'; ignore".into()));
         assert_eq!(said("a\u{202e}b\u{200b}\u{e0041}"), Some("ab".into()));
         assert_eq!(said(" \u{a0}\u{7} "), None);
+        assert_eq!(said("\u{3164}\u{fe0f}\u{2800}\u{e000}\u{ffff}"), None);
+        assert_eq!(said("a\u{201d}); confirmed"), Some("a'); confirmed".into()));
+        assert_eq!(said(&format!("\u{301}e{} x", "\u{301}".repeat(79))), Some("e\u{301}\u{301} x".into()));
         for n in [79, 80, 81, 500] {
             let got = said(&"é".repeat(n)).expect("not blank");
             assert_eq!(got.chars().count(), n.min(80));

@@ -12,6 +12,7 @@ pub use pipeline::{Options, Reader, read};
 pub use record::{Checked, Record};
 pub use source::Source;
 
+use crate::intake::Full;
 use std::io;
 
 /// Why a log could not be read, or not to its end.
@@ -44,10 +45,18 @@ pub enum LogError {
 }
 
 impl LogError {
+    /// The log names more than a node can hold.
+    pub fn full(file: &str, line: u64, full: &Full) -> LogError {
+        LogError::Read { file: file.to_owned(), line, what: full.to_string() }
+    }
+
     /// Puts a failed read in words: decompressors say little.
     fn read(file: &str, packed: bool, line: u64, cause: &io::Error) -> LogError {
         let what = match cause.kind() {
             io::ErrorKind::UnexpectedEof => format!("the file is cut off ({cause})"),
+            _ if packed && cause.to_string().contains("requires too much memory") => {
+                "the compressed data needs a larger window than 128 MiB; compress it with less".to_owned()
+            }
             _ if packed => format!("the compressed data is damaged ({cause})"),
             _ => format!("cannot be read on ({cause})"),
         };

@@ -116,8 +116,9 @@ pub fn document(
     replay.document.write_networks(&mut networks, &replay.intake, "\n").expect("memory can be written");
     let refused: Vec<Value> = replay
         .refused
+        .lines
         .iter()
-        .map(|r| json!({ "line": r.place.line, "code": r.refusal.code.to_string() }))
+        .map(|(place, code)| json!({ "line": place.line, "code": code.to_string() }))
         .collect();
     json!({
         "networks": serde_json::from_slice::<Value>(&networks).expect("JSON"),

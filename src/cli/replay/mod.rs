@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wats::engine::MAX_WORKERS;
 use wats::log::{LogError, Options, Source, read};
-use wats::replay::{Bounds, Place, Replay, Tally};
+use wats::replay::{Bounds, Place, Replay, ReplayError, Tally};
 use wats_dataflows::ids::Millis;
 
 /// Replay logs through the engine, and show what they amount to
@@ -97,9 +97,17 @@ pub(super) fn run(args: &Args) -> Outcome {
     let errors = replay_all(args, &options, &mut replay, &mut changes, &mut out)?;
     // Where nothing could be read there is nothing to show but why.
     let nothing = !errors.is_empty() && replay.tally == Tally::default() && replay.refused.is_empty();
-    let explained = nothing || show(args, &replay, &mut out)?;
-    out.flush()?;
     errors.iter().for_each(|e| complain(e));
+    let shown = match nothing {
+        true => Ok(true),
+        false => show(args, &replay, &mut out),
+    };
+    let shown = shown.and_then(|explained| Ok(out.flush().map(|()| explained)?));
+    // Who stops reading early has still been given a log that could not be read to its end.
+    let explained = match shown {
+        Err(e) if super::is_broken_pipe(e.as_ref()) && !errors.is_empty() => false,
+        other => other?,
+    };
     Ok(if errors.is_empty() && explained { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -140,14 +148,19 @@ fn log(
         Ok(source) => source,
         Err(e) => return Ok(Err(e)),
     };
-    let taken = source.taken.clone();
+    let (taken, name) = (source.taken.clone(), source.name.clone());
     for line in read(source, options) {
         let checked = match line {
             Ok(checked) => checked,
             Err(e) => return Ok(Err(e)),
         };
         progress.line(&taken);
-        let ticked = replay.take(Place { log: at, line: checked.line }, checked)?;
+        let line = checked.line;
+        let ticked = match replay.take(Place { log: at, line }, checked) {
+            // What was valid before still counts.
+            Err(ReplayError::Full(full)) => return Ok(Err(LogError::full(&name, line, &full))),
+            other => other?,
+        };
         if let (Some(changes), Some(ticked)) = (changes.as_mut(), ticked) {
             changes.write(out, &ticked, &replay.intake)?;
         }

@@ -73,7 +73,7 @@ impl Person<'_> {
             (tally.copies, "copies of them"),
             (tally.blobs, "records of blobs"),
             (tally.later, "later ones ignored"),
-            (self.replay.refused.len() as u64, "refused"),
+            (self.replay.refused.count(), "refused"),
         ];
         for (n, name) in others.iter().filter(|(n, _)| *n > 0) {
             write!(out, ", {n} {name}")?;
@@ -164,9 +164,8 @@ impl Person<'_> {
 
     fn refused(&self, out: &mut impl Write) -> io::Result<()> {
         let mut codes: BTreeMap<&str, (u64, &str)> = BTreeMap::new();
-        for refused in &self.replay.refused {
-            let seen = codes.entry(refused.refusal.code.as_str());
-            seen.or_insert((0, refused.refusal.reason.as_ref())).0 += 1;
+        for (code, (count, first)) in &self.replay.refused.by_code {
+            codes.insert(code.as_str(), (*count, first.refusal.reason.as_ref()));
         }
         if codes.is_empty() {
             return Ok(());
