@@ -198,17 +198,13 @@ impl Contradictions {
     fn counting(&self, target: &Target) -> BTreeSet<Assertion> {
         let needed = i128::from(self.needed(target).0);
         let factor = i128::from(self.config.policy.critic_factor);
-        let together = factor * i128::from(self.joint(target).0) >= needed;
-        let mut counting = BTreeSet::new();
-        for (key, arguments) in &target.critics {
-            let Some(standing) = self.heard(*key) else {
-                continue;
-            };
-            if together || factor * i128::from(standing.weight().0) >= needed {
-                counting.extend(arguments.iter().map(|y| (*key, y.event)));
-            }
-        }
-        counting
+        let alone = |standing: &Standing| factor * i128::from(standing.weight().0) >= needed;
+        let heard = || target.critics.iter().filter_map(|(key, ys)| Some((*key, ys, self.heard(*key)?)));
+        // What all may do alone need not be asked of all together.
+        let together = !heard().all(|(_, _, standing)| alone(standing))
+            && factor * i128::from(self.joint(target).0) >= needed;
+        let counting = heard().filter(|(_, _, standing)| together || alone(standing));
+        counting.flat_map(|(key, ys, _)| ys.iter().map(move |y| (key, y.event))).collect()
     }
 
     /// Who contradicts an event, and whether that counts; none when nobody does.
@@ -393,13 +389,18 @@ impl Contradictions {
     /// A standing is replaced within a tick by its retraction and its successor; the key is kept in
     /// between, as its old place is what the new one is compared with.
     fn told_standing(&mut self, key: KeyId, standing: Standing, here: bool) {
-        self.reweighed.insert(key);
-        if here {
-            let place = |s: &Standing| (s.allegiance.group, s.allegiance.class);
-            let before = self.keys.insert(key, standing);
-            if before.as_ref().map(place) != self.keys.get(&key).map(place) {
-                self.replaced.insert(key);
-            }
+        if !here {
+            return;
+        }
+        let place = |s: &Standing| (s.allegiance.group, s.allegiance.class);
+        let weight = |s: &Standing| (s.trust, s.weight());
+        let before = self.keys.insert(key, standing);
+        let (before, now) = (before.as_ref(), self.keys.get(&key));
+        if before.map(place) != now.map(place) {
+            self.replaced.insert(key);
+            self.reweighed.insert(key);
+        } else if before.map(weight) != now.map(weight) {
+            self.reweighed.insert(key);
         }
     }
 }

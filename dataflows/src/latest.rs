@@ -1,9 +1,11 @@
-//! "Latest" (section 1.3), for what one key says time and again: vouches and owners.
+//! "Latest" (section 1.3), for what one key says time and again: vouches, owners and accepts.
 
-use crate::ids::Stamp;
+use crate::ids::{EventId, Stamp};
 use crate::incremental::Machine;
+use crate::signals::Accept;
 use differential_dataflow::ExchangeData;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 use std::hash::Hash;
 
 /// The latest value for each key. Events are never taken back, so the greatest told so far is it.
@@ -48,16 +50,16 @@ impl<K: ExchangeData + Hash, V: ExchangeData> Machine for Latest<K, V> {
 /// The accept that counts for each ask (section 2): "only the one whose latest accept react is latest".
 #[derive(Default)]
 pub struct LatestAccept {
-    accepts: FxHashMap<crate::ids::EventId, std::collections::BTreeSet<Accepted>>,
-    touched: FxHashMap<crate::ids::EventId, Option<Accepted>>,
+    accepts: FxHashMap<EventId, BTreeSet<Accepted>>,
+    touched: FxHashMap<EventId, Option<Accepted>>,
 }
 
 /// An accept, ordered as "latest".
-type Accepted = (Stamp, crate::signals::Accept);
+type Accepted = (Stamp, Accept);
 
 impl Machine for LatestAccept {
-    type Change = crate::signals::Accept;
-    type View = crate::signals::Accept;
+    type Change = Accept;
+    type View = Accept;
 
     fn apply(&mut self, accept: Self::Change, diff: i64) {
         let accepts = self.accepts.entry(accept.thread).or_default();

@@ -1,7 +1,7 @@
 //! Section 6: the status of a post, its score, its counts and why; and what sections 7 and 8 read off
 //! the same signals.
 
-use crate::aging::AgedPair;
+use crate::aging::{Aged, AgedPair};
 use crate::contradictions::{Found, Outcome, Quoted, Verdict};
 use crate::fixed::Fixed;
 use crate::ids::{EventId, GroupId, KeyId, Millis, Stamp};
@@ -142,7 +142,7 @@ impl Sums {
         voice(&mut self.confirmations, confirm.is_some());
         voice(&mut self.uses, pair.used.is_some());
         if entry.voter.takes_part {
-            let live = |aged: Option<crate::aging::Aged>| aged.is_some_and(|a| a.live(policy));
+            let live = |aged: Option<Aged>| aged.is_some_and(|a| a.live(policy));
             let relying = live(confirm) || live(pair.used);
             voice(&mut self.confirming, live(confirm));
             voice(&mut self.relying, relying);
