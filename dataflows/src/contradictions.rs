@@ -136,8 +136,8 @@ pub struct Contradictions {
     targets: FxHashMap<EventId, Target>,
     keys: FxHashMap<KeyId, Standing>,
     voices: FxHashSet<KeyId>,
-    /// Arguments and who makes them.
-    authors: FxHashMap<EventId, (KeyId, bool, Stamp)>,
+    /// Arguments: who makes them, and whether they are reacts with evidence.
+    authors: FxHashMap<EventId, (KeyId, bool)>,
     /// For each event, the arguments that rest on it; and for each of those, the event.
     resting: FxHashMap<EventId, BTreeSet<EventId>>,
     rests_on: FxHashMap<EventId, EventId>,
@@ -227,7 +227,7 @@ impl Contradictions {
 
     /// Who makes an argument.
     pub fn arguer(&self, argument: EventId) -> Option<KeyId> {
-        self.authors.get(&argument).map(|(key, _, _)| *key)
+        self.authors.get(&argument).map(|(key, _)| *key)
     }
 
     /// The counting assertions on an event, by its own critics and by those of what it rests on.
@@ -283,10 +283,8 @@ impl Contradictions {
 
     /// The framework of a post, as it is now: what `why` and an explanation are read from.
     pub fn framework(&self, post: EventId) -> Framework {
-        let author = |event: EventId| match self.authors.get(&event) {
-            Some((key, _, _)) => Some(*key),
-            None => self.targets.get(&event).and_then(|t| t.author),
-        };
+        let author =
+            |event: EventId| self.arguer(event).or_else(|| self.targets.get(&event).and_then(|t| t.author));
         let partial = |a: KeyId, b: KeyId| match (self.keys.get(&a), self.keys.get(&b)) {
             _ if a == b => true,
             (Some(a), Some(b)) => {
@@ -349,7 +347,7 @@ impl Contradictions {
     }
 
     fn evident(&self, argument: EventId) -> bool {
-        self.authors.get(&argument).is_some_and(|(_, evidence, _)| *evidence)
+        self.authors.get(&argument).is_some_and(|(_, evidence)| *evidence)
     }
 
     fn told_contradiction(&mut self, told: Contradiction, here: bool) {
@@ -360,7 +358,7 @@ impl Contradictions {
         target.post = told.on_post;
         for argument in &told.arguments {
             if here {
-                self.authors.insert(argument.event, (by, argument.evidence, argument.stamp));
+                self.authors.insert(argument.event, (by, argument.evidence));
             }
             if let Some(rest) = argument.rests_on {
                 self.dirty_targets.insert(argument.event);
@@ -383,9 +381,7 @@ impl Contradictions {
             self.concerns.entry(key).or_default().insert(on);
         }
     }
-}
 
-impl Contradictions {
     /// A standing is replaced within a tick by its retraction and its successor; the key is kept in
     /// between, as its old place is what the new one is compared with.
     fn told_standing(&mut self, key: KeyId, standing: Standing, here: bool) {

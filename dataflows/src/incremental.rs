@@ -63,31 +63,30 @@ impl<C: Data> Pending<C> {
         self.ticks.entry(time).or_insert_with(|| (cap.delayed(&time, 0), Vec::new(), None))
     }
 
-    fn stash<'a>(
+    /// Puts records aside for their ticks; `put` says how one waits.
+    fn stash<'a, D: 'static>(
         &mut self,
         cap: InputCapability<Tick>,
-        batches: impl Iterator<Item = &'a mut Vec<(C, Tick, i64)>>,
+        batches: impl Iterator<Item = &'a mut Vec<(D, Tick, i64)>>,
+        put: impl Fn(&mut Waiting<C>, D, i64),
     ) {
         for batch in batches {
-            for (change, time, diff) in batch.drain(..) {
-                self.at(&cap, time).1.push((change, diff));
+            for (record, time, diff) in batch.drain(..) {
+                put(self.at(&cap, time), record, diff);
             }
         }
     }
+}
 
-    fn stash_clock<'a>(
-        &mut self,
-        cap: InputCapability<Tick>,
-        batches: impl Iterator<Item = &'a mut Vec<(Millis, Tick, i64)>>,
-    ) {
-        for batch in batches {
-            for (now, time, diff) in batch.drain(..) {
-                if diff > 0 {
-                    let clock = &mut self.at(&cap, time).2;
-                    *clock = (*clock).max(Some(now));
-                }
-            }
-        }
+/// A change waits with its multiplicity.
+fn wait<C>(waiting: &mut Waiting<C>, change: C, diff: i64) {
+    waiting.1.push((change, diff));
+}
+
+/// The time waits as the latest told; that it is no longer some other time says nothing.
+fn wait_for_time<C>(waiting: &mut Waiting<C>, now: Millis, diff: i64) {
+    if diff > 0 {
+        waiting.2 = waiting.2.max(Some(now));
     }
 }
 
@@ -162,7 +161,7 @@ pub fn run<'scope, M: Machine>(
         .unary_frontier(pact, name, |_, _| {
             let mut pending = Pending { ticks: BTreeMap::new() };
             move |(input, frontier), output| {
-                input.for_each_stamp(|cap, data| pending.stash(cap, data));
+                input.for_each_stamp(|cap, data| pending.stash(cap, data, wait));
                 for (cap, out) in pending.release(&machine, |tick| !frontier.less_equal(tick)) {
                     output.session(&cap).give_iterator(out.into_iter());
                 }
@@ -185,8 +184,8 @@ pub fn run_timed<'scope, M: Machine>(
         .binary_frontier(clock.inner, pact, Pipeline, name, |_, _| {
             let mut pending = Pending { ticks: BTreeMap::new() };
             move |(input, frontier), (clock, clock_frontier), output| {
-                input.for_each_stamp(|cap, data| pending.stash(cap, data));
-                clock.for_each_stamp(|cap, data| pending.stash_clock(cap, data));
+                input.for_each_stamp(|cap, data| pending.stash(cap, data, wait));
+                clock.for_each_stamp(|cap, data| pending.stash(cap, data, wait_for_time));
                 let complete = |tick: &Tick| !frontier.less_equal(tick) && !clock_frontier.less_equal(tick);
                 for (cap, out) in pending.release(&machine, complete) {
                     output.session(&cap).give_iterator(out.into_iter());

@@ -202,11 +202,11 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
     let esteem = run("reputation", of_keys, |(k, _)| route(k.0), reputation.clone());
 
     // 4 again, the second run: a critic also needs a voice.
-    let voices = esteem.clone().filter(move |e| e.has_weight(w_min));
-    let voices = voices.map(|e| (e.standing.network, contradictions::Told::Voice(e.key)));
+    let with_weight = esteem.clone().filter(move |e| e.has_weight(w_min));
+    let with_weight = with_weight.map(|e| (e.standing.network, e.key));
+    let voices = with_weight.clone().map(|(network, k)| (network, contradictions::Told::Voice(k)));
     let second_run = shared(Contradictions::new(config.clone(), true));
-    let found =
-        run("contradictions by voice", arguments.concat(voices.clone()), by_network, second_run.clone());
+    let found = run("contradictions by voice", arguments.concat(voices), by_network, second_run.clone());
 
     // 6. Status.
     let voters = esteem.clone().map(move |e| (e.key, e.voter(w_min))).arrange_by_key_named("voters");
@@ -239,12 +239,8 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
         Said::Attaching(a) => Some((a.by, (a.react, a.on, a.own))),
         _ => None,
     });
-    let with_weight = voices.flat_map(|(_, told)| match told {
-        contradictions::Told::Voice(key) => Some(key),
-        _ => None,
-    });
     let own = attaching.clone().filter(|(_, (_, _, own))| *own);
-    let weighty = attaching.filter(|(_, (_, _, own))| !*own).semijoin(with_weight);
+    let weighty = attaching.filter(|(_, (_, _, own))| !*own).semijoin(with_weight.map(|(_, k)| k));
     let by_react = own.concat(weighty).map(|(_, (react, on, _))| (react, on)).distinct_total_core::<i64>();
     let by_react = by_react.join_map(relations::attached(reacts), |_, on, blob| (*on, *blob));
     let sources = survival::Sources {

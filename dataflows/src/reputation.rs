@@ -14,7 +14,7 @@ use crate::origins::{Allegiance, Place, Standing};
 use crate::policy::Config;
 use crate::small::SmallMap;
 use crate::views::AuthorView;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -23,8 +23,10 @@ use std::sync::Arc;
 pub enum OfKey {
     /// Its standing.
     Standing(Standing),
-    /// A merit that is an amount, in its multiplicity.
-    Merit(Merit),
+    /// The largest value of a part's members on some post, in the multiplicity.
+    Value(Side, Part),
+    /// The value of a standing contradiction by the author, in the multiplicity.
+    Refuted,
     /// A member of a part that has a signal on the author's posts, and its weight.
     Member(Side, Part, KeyId, Fixed),
 }
@@ -180,13 +182,13 @@ impl Author {
 pub struct Reputation {
     config: Arc<Config>,
     authors: FxHashMap<KeyId, Author>,
-    touched: Vec<KeyId>,
+    touched: FxHashSet<KeyId>,
 }
 
 impl Reputation {
     /// With no authors.
     pub fn new(config: Arc<Config>) -> Reputation {
-        Reputation { config, authors: FxHashMap::default(), touched: Vec::new() }
+        Reputation { config, authors: FxHashMap::default(), touched: FxHashSet::default() }
     }
 }
 
@@ -195,14 +197,12 @@ impl Machine for Reputation {
     type View = Esteem;
 
     fn apply(&mut self, (key, told): (KeyId, OfKey), diff: i64) {
-        self.touched.push(key);
+        self.touched.insert(key);
         let author = self.authors.entry(key).or_default();
         match told {
             OfKey::Standing(standing) => author.standing = (diff > 0).then_some(standing),
-            OfKey::Merit(Merit::Refuted) => author.refuted += diff,
-            OfKey::Merit(Merit::Value(side, part)) => author.cell(side, part).values += diff,
-            // Joined with weights on the way here.
-            OfKey::Merit(Merit::Member(..)) => {}
+            OfKey::Refuted => author.refuted += diff,
+            OfKey::Value(side, part) => author.cell(side, part).values += diff,
             OfKey::Member(side, part, by, weight) => {
                 author.cell(side, part).members.add((by, weight), diff);
             }
@@ -210,10 +210,7 @@ impl Machine for Reputation {
     }
 
     fn settle(&mut self, out: &mut Vec<(Esteem, i64)>) {
-        let mut keys = std::mem::take(&mut self.touched);
-        keys.sort_unstable();
-        keys.dedup();
-        for key in keys {
+        for key in std::mem::take(&mut self.touched) {
             let Some(author) = self.authors.get_mut(&key) else {
                 continue;
             };
@@ -228,7 +225,7 @@ impl Machine for Reputation {
     }
 }
 
-/// Gives each member among the merits its weight.
+/// Merits as they are told of authors: each member with its weight.
 pub fn weighed<'s>(
     merits: Changes<'s, (KeyId, Merit)>,
     weights: Changes<'s, (KeyId, Fixed)>,
@@ -240,6 +237,10 @@ pub fn weighed<'s>(
     let members = members.join_map(weights, |by, (author, side, part), weight| {
         (*author, OfKey::Member(*side, *part, *by, *weight))
     });
-    let amounts = merits.filter(|(_, merit)| !matches!(merit, Merit::Member(..)));
-    amounts.map(|(author, merit)| (author, OfKey::Merit(merit))).concat(members)
+    let amounts = merits.flat_map(|(author, merit)| match merit {
+        Merit::Value(side, part) => Some((author, OfKey::Value(side, part))),
+        Merit::Refuted => Some((author, OfKey::Refuted)),
+        Merit::Member(..) => None,
+    });
+    amounts.concat(members)
 }

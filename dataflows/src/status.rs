@@ -12,7 +12,7 @@ use crate::reputation::Voter;
 use crate::signals::Stance;
 use crate::small::SmallMap;
 use crate::views::{Counts, PostView, Status, Why};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -377,14 +377,19 @@ struct Contest {
 pub struct Statuses {
     config: Arc<Config>,
     posts: FxHashMap<EventId, Post>,
-    touched: Vec<EventId>,
+    touched: FxHashSet<EventId>,
     scratch: Sums,
 }
 
 impl Statuses {
     /// With no posts.
     pub fn new(config: Arc<Config>) -> Statuses {
-        Statuses { config, posts: FxHashMap::default(), touched: Vec::new(), scratch: Sums::default() }
+        Statuses {
+            config,
+            posts: FxHashMap::default(),
+            touched: FxHashSet::default(),
+            scratch: Sums::default(),
+        }
     }
 
     /// The keys that say something about a post: signals, what they are worth, and the verdict.
@@ -405,7 +410,7 @@ impl Machine for Statuses {
 
     fn apply(&mut self, (on, told): (EventId, Told), diff: i64) {
         let (here, policy) = (diff > 0, &self.config.policy);
-        self.touched.push(on);
+        self.touched.insert(on);
         let post = self.posts.entry(on).or_default();
         match told {
             Told::Held(stamp, key, place) => {
@@ -437,10 +442,7 @@ impl Machine for Statuses {
     }
 
     fn settle(&mut self, out: &mut Vec<(Judged, i64)>) {
-        let mut touched = std::mem::take(&mut self.touched);
-        touched.sort_unstable();
-        touched.dedup();
-        for id in touched {
+        for id in std::mem::take(&mut self.touched) {
             let Some(post) = self.posts.get_mut(&id) else {
                 continue;
             };

@@ -6,7 +6,7 @@ use crate::incremental::{Changes, Machine};
 use crate::status::Judged;
 use crate::views::{BlobView, EntryView};
 use differential_dataflow::operators::ThresholdTotal;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ struct Blob {
 #[derive(Default)]
 pub struct Blobs {
     blobs: FxHashMap<BlobId, Blob>,
-    touched: Vec<BlobId>,
+    touched: FxHashSet<BlobId>,
 }
 
 impl Machine for Blobs {
@@ -45,7 +45,7 @@ impl Machine for Blobs {
     type View = BlobView;
 
     fn apply(&mut self, (id, told): (BlobId, Told), diff: i64) {
-        self.touched.push(id);
+        self.touched.insert(id);
         let blob = self.blobs.entry(id).or_default();
         match told {
             Told::Held => blob.held = diff > 0,
@@ -61,10 +61,7 @@ impl Machine for Blobs {
     }
 
     fn settle(&mut self, out: &mut Vec<(BlobView, i64)>) {
-        let mut touched = std::mem::take(&mut self.touched);
-        touched.sort_unstable();
-        touched.dedup();
-        for id in touched {
+        for id in std::mem::take(&mut self.touched) {
             let Some(blob) = self.blobs.get_mut(&id) else {
                 continue;
             };

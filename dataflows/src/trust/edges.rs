@@ -31,7 +31,7 @@ impl Trust {
         if back { 0 } else { edge.w0 }
     }
 
-    /// Recomputes all shares of `a`; says whether one changed.
+    /// Recomputes all shares of `a`, remembering those that change as they were.
     pub(super) fn reshare(&mut self, a: KeyId) {
         let mut edges = std::mem::take(&mut self.node_mut(a).edges);
         let mut total: i128 = 0;
