@@ -64,6 +64,12 @@ type ViewChanges = Vec<(View, Tick, i64)>;
 
 type Threads = timely::communication::WorkerGuards<()>;
 
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Engine").field("workers", &self.workers.len()).field("open", &self.open).finish()
+    }
+}
+
 impl Engine {
     /// Starts the dataflow on `workers` threads.
     ///
