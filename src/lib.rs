@@ -4,15 +4,19 @@
 //! of `wats-dataflows`: the bytes of events and logs, names, configuration, and
 //! a generator of logs to try it on.
 
+pub mod client;
 pub mod config;
 pub mod document;
 pub mod engine;
 pub mod event;
 pub mod explain;
+pub mod export;
 pub mod files;
 pub mod generate;
+pub mod home;
 pub mod intake;
 pub mod log;
+pub mod node;
 pub mod replay;
 pub mod store;
 pub mod why;

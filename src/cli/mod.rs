@@ -3,8 +3,12 @@
 //! Exit codes: 0 when the command did its work, refused events included; 1 when something could not
 //! be read, written or done; 2 when the command line itself is wrong.
 
+mod config;
 mod generate;
+mod home;
+mod init;
 mod keygen;
+mod node;
 mod replay;
 mod sign;
 mod verify;
@@ -33,6 +37,9 @@ enum Command {
     Sign(sign::Args),
     Verify(verify::Args),
     Replay(replay::Args),
+    Init(init::Args),
+    Node(node::Args),
+    Config(config::Args),
 }
 
 /// What a command may end with: whether all of its input was read, or an error to show.
@@ -46,6 +53,9 @@ pub(crate) fn run() -> ExitCode {
         Command::Sign(args) => sign::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Init(args) => init::run(&args),
+        Command::Node(args) => node::run(&args),
+        Command::Config(args) => config::run(&args),
     };
     match outcome {
         Ok(code) => code,
@@ -70,7 +80,7 @@ fn complain(error: &dyn Error) {
 }
 
 /// The configuration of `--config`, or none: every network, no profiles.
-fn config(path: Option<&Path>) -> Result<Config, Box<dyn Error>> {
+fn configuration(path: Option<&Path>) -> Result<Config, Box<dyn Error>> {
     Ok(path.map(Config::load).transpose()?.unwrap_or_default())
 }
 

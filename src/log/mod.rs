@@ -9,7 +9,7 @@ mod record;
 mod source;
 
 pub use pipeline::{Options, Reader, read};
-pub use record::{Checked, Record};
+pub use record::{Checked, ReadRecord, Record, read_record};
 pub use source::Source;
 
 use crate::intake::Full;

@@ -3,7 +3,7 @@
 use super::codec::{decode, encode};
 use super::records::{BlobAt, HeldAt, KeySeen, Logged, Seq, scoped};
 use super::{Family, Store, StoreError, synced};
-use crate::event::{Event, Hex32};
+use crate::event::{Content, Event, Hex32};
 use rocksdb::WriteBatch;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -115,9 +115,23 @@ impl Appender {
         Ok(Added::New(seq))
     }
 
+    /// The last place that was given.
+    pub fn last(&self) -> Seq {
+        self.last
+    }
+
     /// Records in the batch.
     pub fn pending(&self) -> u64 {
         self.last.0 - self.durable.0
+    }
+
+    /// Lets go of the batch: nothing of it was written.
+    pub fn abandon(&mut self) {
+        self.batch = WriteBatch::default();
+        self.events.clear();
+        self.keys.clear();
+        self.blobs.clear();
+        self.durable = self.last;
     }
 
     /// Makes the batch durable: one sync. When it fails nothing of it is held, and its places are not
@@ -126,13 +140,9 @@ impl Appender {
     /// # Errors
     /// When the disk fails or is full.
     pub fn commit(&mut self) -> Result<Seq, StoreError> {
-        let batch = std::mem::take(&mut self.batch);
-        self.events.clear();
-        self.keys.clear();
-        self.blobs.clear();
-        let empty = self.pending() == 0;
-        self.durable = self.last;
-        if !empty {
+        let (batch, pending) = (std::mem::take(&mut self.batch), self.pending());
+        self.abandon();
+        if pending > 0 {
             self.store.db.write_opt(batch, &synced())?;
         }
         Ok(self.last)
@@ -160,8 +170,13 @@ impl Appender {
                 None => None,
             },
         };
-        let seen = seen.unwrap_or(KeySeen { first: received_at, events: 0 });
-        let seen = KeySeen { first: seen.first.min(received_at), events: seen.events + u64::from(new) };
+        let seen = seen.unwrap_or(KeySeen { first: received_at, events: 0, announce: None });
+        let announce = matches!(event.content, Content::Announce { .. });
+        let seen = KeySeen {
+            first: seen.first.min(received_at),
+            events: seen.events + u64::from(new),
+            announce: seen.announce.max(announce.then_some((event.created_at, event.id))),
+        };
         self.batch.put_cf(self.store.family(Family::Keys), &key, encode(&seen)?);
         self.keys.insert(key, seen);
         Ok(())

@@ -68,6 +68,8 @@ pub struct KeySeen {
     pub first: Millis,
     /// How many of its events are held.
     pub events: u64,
+    /// Its latest announce (section 1.3): what a vouch for it reacts to.
+    pub announce: Option<(Millis, Hex32)>,
 }
 
 /// The last word on a blob (section 1.2).

@@ -6,7 +6,7 @@ mod explain;
 mod person;
 mod progress;
 
-use super::{Outcome, complain, config};
+use super::{Outcome, complain, configuration};
 use changes::Changes;
 use explain::Wanted;
 use progress::Progress;
@@ -81,7 +81,7 @@ Changes:
   or with --explain the explanations: on the last line.";
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let config = config(args.config.as_deref())?;
+    let config = configuration(args.config.as_deref())?;
     let options = Options { skip_signatures: args.skip_signatures, ..Options::new(config.rules()) };
     let default = if args.changes { Bounds::FINE } else { Bounds::BULK };
     let bounds = Bounds {
