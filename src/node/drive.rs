@@ -140,8 +140,8 @@ impl Driver {
     ///
     /// # Errors
     /// When the store fails.
-    pub fn publish_loaded(&mut self, correct: ViewBatch) -> Result<(), NodeError> {
-        self.core.store.publish(&correct, self.ticked)?;
+    pub fn publish_loaded(&mut self, correct: &ViewBatch) -> Result<(), NodeError> {
+        self.core.store.publish(correct, self.ticked)?;
         self.core.metrics.events.set(self.events);
         self.core.shown.store(self.ticked.through.0, Ordering::Release);
         Ok(())
