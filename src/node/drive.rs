@@ -14,7 +14,7 @@ use crate::engine::Engine;
 use crate::explain::Seen;
 use crate::intake::{Change, Intake, Taken as Kept};
 use crate::store::{Seq, StoreError, Ticked, ViewBatch};
-use crossbeam::channel::{Receiver, select};
+use crossbeam::channel::{Receiver, never, select};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -51,6 +51,8 @@ pub struct Driver {
     changes: Vec<Change>,
     records: usize,
     ticked: Ticked,
+    /// The latest that anything was received at: time goes there at least.
+    received: Millis,
     /// Views that could not be written yet, because the disk was full.
     unwritten: ViewBatch,
     events: i64,
@@ -74,6 +76,7 @@ impl Driver {
             changes: Vec::new(),
             records: 0,
             ticked: Ticked { tick: 0, now, through: Seq(0) },
+            received: now,
             unwritten: ViewBatch::default(),
             events: 0,
         })
@@ -106,10 +109,14 @@ impl Driver {
             }
             self.records += 1;
             self.ticked.through = self.ticked.through.max(seq);
-            // What has been received has happened.
-            self.ticked.now = self.ticked.now.max(received_at);
+            self.received = self.received.max(received_at);
         }
         Ok(())
+    }
+
+    /// The present: what has been received has happened, whatever the clock says now.
+    fn present(&self) -> Millis {
+        self.core.clock.now().max(self.received)
     }
 
     /// Records taken in since the last tick.
@@ -132,7 +139,7 @@ impl Driver {
     /// # Errors
     /// When the engine fails.
     pub fn tick_of_loading(&mut self) -> Result<(), NodeError> {
-        let now = self.core.clock.now();
+        let now = self.present();
         self.run(now).map(drop)
     }
 
@@ -141,17 +148,18 @@ impl Driver {
     /// # Errors
     /// When the store fails.
     pub fn publish_loaded(&mut self, correct: ViewBatch) -> Result<(), NodeError> {
-        self.core.store.publish(&correct, self.ticked)?;
+        self.unwritten.then(correct);
         self.core.metrics.events.set(self.events);
-        self.core.shown.store(self.ticked.through.0, Ordering::Release);
-        Ok(())
+        self.write()
     }
 
     /// Runs a tick and shows its views, all at once.
     fn tick(&mut self, now: Millis) -> Result<(), NodeError> {
         let (began, records) = (Instant::now(), self.records);
         let views = self.run(now)?;
-        publish::changes(&views, &self.intake, &mut self.unwritten)?;
+        let mut batch = ViewBatch::default();
+        publish::changes(&views, &self.intake, &mut batch)?;
+        self.unwritten.then(batch);
         self.write()?;
         self.core.metrics.ticked(records, views.len(), began.elapsed());
         self.core.metrics.events.set(self.events);
@@ -208,11 +216,12 @@ pub fn run(
     durable: &Receiver<Vec<Durable>>,
     questions: &Receiver<Question>,
 ) -> Result<(), NodeError> {
+    let mut questions = questions.clone();
     let mut waiting: VecDeque<Durable> = VecDeque::new();
     let mut budget = 64;
     let mut ended = false;
     loop {
-        let now = driver.core.clock.now();
+        let now = driver.present();
         let behind = driver.step(now)? < now;
         if waiting.is_empty() && !ended {
             let wait = if behind { Duration::ZERO } else { BEAT };
@@ -222,8 +231,10 @@ pub fn run(
                     Err(_) => ended = true,
                 },
                 recv(questions) -> question => {
-                    if let Ok(question) = question {
-                        question(driver);
+                    match question {
+                        Ok(question) => question(driver),
+                        // Nobody is left to ask.
+                        Err(_) => questions = never(),
                     }
                     continue;
                 }
@@ -241,7 +252,7 @@ pub fn run(
         let some = waiting.len().min(budget);
         driver.take(waiting.drain(..some))?;
         let began = Instant::now();
-        let to = driver.core.clock.now();
+        let to = driver.present();
         let step = driver.step(to)?;
         driver.tick(step)?;
         budget = next_budget(budget, some, began.elapsed());
