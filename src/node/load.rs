@@ -53,6 +53,7 @@ pub fn load(core: &Core, driver: &mut Driver, until: Until) -> Result<Option<Loa
     let (chunks, ready) = bounded::<Result<Chunk, StoreError>>(4);
     thread::scope(|scope| {
         scope.spawn(move || read(core, last, &chunks));
+        let places = scope.spawn(|| core.store.check_places());
         for chunk in ready {
             if core.phase() == Phase::Stopping {
                 return Ok(());
@@ -65,6 +66,9 @@ pub fn load(core: &Core, driver: &mut Driver, until: Until) -> Result<Option<Loa
             if driver.pending() >= BULK {
                 driver.tick_of_loading()?;
             }
+        }
+        if let Ok(checked) = places.join() {
+            checked?;
         }
         Ok::<(), NodeError>(())
     })?;
