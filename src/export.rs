@@ -70,18 +70,12 @@ pub fn export<E: From<StoreError>>(
                 if !wanted.covers(held.received_at) || thread.as_ref().is_some_and(|ids| !ids.contains(&id)) {
                     continue;
                 }
-                let (event, text) = parsed(id, &text)?;
+                let event = parsed(id, &text)?;
                 if wanted.network.as_ref().is_some_and(|network| **network != *event.net) {
                     continue;
                 }
-                let record = format!("{{\"received_at\":{},\"event\":{text}}}", held.received_at.0);
                 exported.events += 1;
-                if record.len() <= MAX_BYTES {
-                    line(&record)?;
-                } else {
-                    exported.bare += 1;
-                    line(text)?;
-                }
+                exported.bare += u64::from(!one(held.received_at, &text, &mut line)?);
             }
         }
     }
@@ -94,10 +88,23 @@ impl Wanted {
     }
 }
 
-/// A stored event, and its own text.
-fn parsed(id: Hex32, text: &str) -> Result<(Box<Event>, &str), StoreError> {
+/// Writes an event as a record; whether that was possible. A store keeps as a record only what would
+/// be over the limit as an event.
+fn one<E>(received_at: Millis, text: &str, line: &mut impl FnMut(&str) -> Result<(), E>) -> Result<bool, E> {
+    if read_record(text.as_bytes(), &Rules::any()).received_at.is_some() {
+        return line(text).map(|()| true);
+    }
+    let record = format!("{{\"received_at\":{},\"event\":{text}}}", received_at.0);
+    match record.len() <= MAX_BYTES {
+        true => line(&record).map(|()| true),
+        false => line(text).map(|()| false),
+    }
+}
+
+/// A stored event.
+fn parsed(id: Hex32, text: &str) -> Result<Box<Event>, StoreError> {
     match read_record(text.as_bytes(), &Rules::any()).outcome {
-        Ok(Record::Event(event)) => Ok((event, text)),
+        Ok(Record::Event(event)) => Ok(event),
         _ => Err(StoreError::Damaged(format!("event {id} does not parse"))),
     }
 }
@@ -114,7 +121,7 @@ fn members(store: &Store, root: Hex32, last: Seq) -> Result<HashSet<Hex32>, Stor
             }
             if let Logged::Event { id, text, .. } = logged
                 && !ids.contains(&id)
-                && of_thread(&*parsed(id, &text)?.0, root, &ids)
+                && of_thread(&*parsed(id, &text)?, root, &ids)
             {
                 ids.insert(id);
             }

@@ -6,6 +6,7 @@
 
 pub mod client;
 pub mod config;
+pub mod doctor;
 pub mod document;
 pub mod engine;
 pub mod event;
@@ -14,6 +15,7 @@ pub mod export;
 pub mod files;
 pub mod generate;
 pub mod home;
+pub mod import;
 pub mod intake;
 pub mod log;
 pub mod node;

@@ -28,6 +28,10 @@ pub struct Checked {
     pub received_at: Millis,
     /// Whether `received_at` could be told.
     pub dated: bool,
+    /// Whether only its event says when: a bare event, received when it was created.
+    pub bare: bool,
+    /// The line, where [`Options::keep_text`](super::Options) asks for it and the record is valid.
+    pub text: Option<Box<str>>,
     /// The record, or the one reason to refuse it.
     pub outcome: Result<Record, Refusal>,
 }
@@ -46,6 +50,22 @@ pub fn read_record(text: &[u8], rules: &Rules) -> ReadRecord {
     let mut dated = Dated::default();
     let outcome = record(text, rules, &mut dated);
     ReadRecord { received_at: dated.received_at.filter(|_| !dated.bare), outcome }
+}
+
+/// The JSON text of the event in a record, on one line, as it is signed and sent; none where the text is
+/// no record of an event, or the event alone would be over the limit.
+///
+/// Numbers may be written in another way than they were, with the same value: the id stays what it is.
+pub fn event_text(record: &str) -> Option<String> {
+    let Ok(Json::Object(members)) = event::json::parse(record.as_bytes(), MAX_DEPTH + 1) else {
+        return None;
+    };
+    match (members.get("received_at"), members.get("event")) {
+        (Some(_), Some(Json::Object(event))) => {
+            Some(event::canonical::text(event)).filter(|text| text.len() <= event::MAX_BYTES)
+        }
+        _ => None,
+    }
 }
 
 /// When a line was received, and whether only its event says so.
@@ -72,6 +92,8 @@ pub(super) fn parse(line: RawLine<'_>, rules: &Rules) -> Checked {
         line: line.number,
         received_at: dated.received_at.unwrap_or_default(),
         dated: dated.received_at.is_some(),
+        bare: dated.bare,
+        text: None,
         outcome,
     }
 }

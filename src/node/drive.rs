@@ -1,7 +1,8 @@
 //! The engine's thread: durable records in, micro-ticks, views out.
 //!
 //! Under load a tick takes in as many records as keep it between five and twenty milliseconds; when it
-//! is quiet, one record is a tick. Time moves with every tick, and by itself once a second; a leap of
+//! is quiet, one record is a tick. Far behind, ticks may be longer: a record costs less in a large one,
+//! and what waits longest waits less. Time moves with every tick, and by itself once a second; a leap of
 //! the clock is taken in slices, and what comes in meanwhile goes between them.
 
 use super::NodeError;
@@ -28,6 +29,10 @@ const BEAT: Duration = Duration::from_secs(1);
 const SHORTEST: Duration = Duration::from_millis(5);
 /// And at most this long, if fewer records make it shorter.
 const LONGEST: Duration = Duration::from_millis(20);
+/// With more ticks than this waiting, the engine is far behind.
+const FAR: usize = 8;
+/// How long a tick may be then.
+const LONGEST_FAR: Duration = Duration::from_millis(100);
 /// Records of a tick, at most.
 const MOST: usize = 4096;
 /// A step of the clock that is taken in slices.
@@ -244,7 +249,7 @@ pub fn run(
         while let Ok(question) = questions.try_recv() {
             question(driver);
         }
-        while waiting.len() < budget
+        while waiting.len() <= (FAR + 1) * budget
             && let Ok(group) = durable.try_recv()
         {
             waiting.extend(group);
@@ -255,7 +260,7 @@ pub fn run(
         let to = driver.present();
         let step = driver.step(to)?;
         driver.tick(step)?;
-        budget = next_budget(budget, some, began.elapsed());
+        budget = next_budget(budget, some, waiting.len(), began.elapsed());
         // What is durable and not taken in yet is taken in after the next start.
         if (ended && waiting.is_empty()) || driver.core.phase() == Phase::Stopping {
             return Ok(());
@@ -263,11 +268,13 @@ pub fn run(
     }
 }
 
-/// How many records the next tick may take in, after one of `some` records that took so long.
-fn next_budget(budget: usize, some: usize, took: Duration) -> usize {
-    if took > LONGEST {
+/// How many records the next tick may take in, after one of `some` that took so long, while `more` wait.
+fn next_budget(budget: usize, some: usize, more: usize, took: Duration) -> usize {
+    let far = more > FAR * budget;
+    let (shortest, longest) = if far { (LONGEST, LONGEST_FAR) } else { (SHORTEST, LONGEST) };
+    if took > longest {
         (some / 2).max(1)
-    } else if some == budget && took < SHORTEST {
+    } else if some == budget && took < shortest {
         (budget * 2).min(MOST)
     } else {
         budget
@@ -281,11 +288,14 @@ mod tests {
     #[test]
     fn a_tick_grows_under_load_and_shrinks_when_it_takes_long() {
         let ms = Duration::from_millis;
-        assert_eq!(next_budget(64, 64, ms(1)), 128);
-        assert_eq!(next_budget(64, 3, ms(1)), 64, "there was not more to take");
-        assert_eq!(next_budget(64, 64, ms(10)), 64);
-        assert_eq!(next_budget(64, 64, ms(30)), 32);
-        assert_eq!(next_budget(64, 1, ms(90)), 1);
-        assert_eq!(next_budget(MOST, MOST, ms(1)), MOST);
+        assert_eq!(next_budget(64, 64, 0, ms(1)), 128);
+        assert_eq!(next_budget(64, 3, 0, ms(1)), 64, "there was not more to take");
+        assert_eq!(next_budget(64, 64, 0, ms(10)), 64);
+        assert_eq!(next_budget(64, 64, 100, ms(30)), 32);
+        assert_eq!(next_budget(64, 64, 1000, ms(10)), 128, "far behind, a long tick costs less for each");
+        assert_eq!(next_budget(64, 64, 1000, ms(30)), 64);
+        assert_eq!(next_budget(64, 64, 1000, ms(200)), 32);
+        assert_eq!(next_budget(64, 1, 0, ms(90)), 1);
+        assert_eq!(next_budget(MOST, MOST, 0, ms(1)), MOST);
     }
 }

@@ -7,7 +7,7 @@ use super::drive::Driver;
 use super::publish;
 use crate::event::{Code, admit};
 use crate::log::{Record, read_record};
-use crate::store::{Compared, Logged, Seq, StoreError, Ticked};
+use crate::store::{Compared, Logged, Seq, StoreError, Ticked, ViewBatch};
 use crossbeam::channel::{Sender, bounded};
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -18,7 +18,7 @@ const CHUNK: usize = 4096;
 const BULK: usize = 1 << 20;
 
 /// What loading found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Loaded {
     /// Records that were taken in.
     pub records: u64,
@@ -27,6 +27,8 @@ pub struct Loaded {
     pub left_out: u64,
     /// How the stored views compared, before they were corrected.
     pub views: Compared,
+    /// What corrects them, where it was not written.
+    pub correct: ViewBatch,
 }
 
 /// How far to load.
@@ -78,8 +80,9 @@ pub fn load(core: &Core, driver: &mut Driver, until: Until) -> Result<Option<Loa
     driver.tick_of_loading()?;
     let (compared, correct) = core.store.compare(publish::all(&driver.document, &driver.intake)?)?;
     loaded.views = compared;
-    if until == Until::End {
-        driver.publish_loaded(correct)?;
+    match until {
+        Until::End => driver.publish_loaded(correct)?,
+        Until::Views(_) => loaded.correct = correct,
     }
     Ok(Some(loaded))
 }

@@ -27,8 +27,9 @@ pub use clock::Clock;
 pub use core::{Core, Phase};
 pub use drive::{Driver, Question};
 pub use limits::Limits;
-pub use load::{Loaded, load, record};
+pub use load::{Loaded, Until, load, record};
 pub use outcome::{Later, Outcome};
+pub use watch::free_disk;
 
 use crate::config::Config;
 use crate::engine::EngineError;

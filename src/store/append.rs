@@ -3,7 +3,8 @@
 use super::codec::{decode, encode};
 use super::records::{BlobAt, HeldAt, KeySeen, Logged, Seq, scoped};
 use super::{Family, Store, StoreError, synced};
-use crate::event::{Content, Event, Hex32};
+use crate::event::{Content, Event, Hex32, Rules};
+use crate::log::{Record, read_record};
 use rocksdb::WriteBatch;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -96,23 +97,26 @@ impl Appender {
     /// # Errors
     /// When the store cannot be read.
     pub fn blob(&mut self, blob: Hex32, present: bool, received_at: Millis) -> Result<Added, StoreError> {
-        let before = match self.blobs.get(&blob) {
-            Some(at) => Some(*at),
-            None => self.store.blob(blob)?,
-        };
-        let seq = self.last;
-        let now = match before {
-            Some(at) if received_at < at.received_at => return Ok(Added::Known(seq)),
-            // On a tie absence is the last word (section 1.2).
-            Some(at) if received_at == at.received_at && (present || !at.present) => {
-                return Ok(Added::Known(seq));
-            }
-            _ => BlobAt { received_at, present },
+        let said = BlobAt { received_at, present };
+        let Some(now) = last_word(self.blob_at(blob)?, said) else {
+            return Ok(Added::Known(self.last));
         };
         let seq = self.push(&Logged::Blob { received_at, blob, present })?;
-        self.batch.put_cf(self.store.family(Family::Blobs), blob.0, encode(&now)?);
-        self.blobs.insert(blob, now);
+        self.keep_blob(blob, now)?;
         Ok(Added::New(seq))
+    }
+
+    fn blob_at(&self, blob: Hex32) -> Result<Option<BlobAt>, StoreError> {
+        match self.blobs.get(&blob) {
+            Some(at) => Ok(Some(*at)),
+            None => self.store.blob(blob),
+        }
+    }
+
+    fn keep_blob(&mut self, blob: Hex32, at: BlobAt) -> Result<(), StoreError> {
+        self.batch.put_cf(self.store.family(Family::Blobs), blob.0, encode(&at)?);
+        self.blobs.insert(blob, at);
+        Ok(())
     }
 
     /// The last place that was given.
@@ -181,5 +185,77 @@ impl Appender {
         self.batch.put_cf(self.store.family(Family::Keys), &key, encode(&seen)?);
         self.keys.insert(key, seen);
         Ok(())
+    }
+
+    /// Makes again what follows from the sequence directly: places, keys and blobs.
+    ///
+    /// # Errors
+    /// When the sequence is damaged, or the disk fails.
+    pub fn rebuild(&mut self) -> Result<(), StoreError> {
+        for family in [Family::Events, Family::Keys, Family::Blobs] {
+            self.store.forget(family)?;
+        }
+        let store = self.store.clone();
+        for item in store.records(Seq(0)) {
+            let (seq, logged) = item?;
+            self.follow(seq, &logged)?;
+            if self.events.len() + self.blobs.len() >= REBUILT {
+                self.write()?;
+            }
+        }
+        self.write()
+    }
+
+    fn follow(&mut self, seq: Seq, logged: &Logged) -> Result<(), StoreError> {
+        match logged {
+            Logged::Event { received_at, id, text } => {
+                let read = read_record(text.as_bytes(), &Rules::any());
+                let Ok(Record::Event(event)) = read.outcome else {
+                    return Err(StoreError::Damaged(format!("record {} is not the event {id}", seq.0)));
+                };
+                self.hold(*id, HeldAt { seq, received_at: *received_at })?;
+                self.saw(&event, *received_at, true)
+            }
+            Logged::Copy { received_at, id } => {
+                let Some(held) = self.held(*id)? else {
+                    return Err(StoreError::Damaged(format!(
+                        "record {} is a copy of {id}, which is not held",
+                        seq.0
+                    )));
+                };
+                let place = self.store.record_at(held.seq)?;
+                let read = read_record(place.as_bytes(), &Rules::any());
+                self.hold(*id, HeldAt { received_at: held.received_at.min(*received_at), ..held })?;
+                match read.outcome {
+                    Ok(Record::Event(event)) => self.saw(&event, *received_at, false),
+                    _ => Ok(()),
+                }
+            }
+            Logged::Blob { received_at, blob, present } => {
+                let before = self.blob_at(*blob)?;
+                match last_word(before, BlobAt { received_at: *received_at, present: *present }) {
+                    Some(now) => self.keep_blob(*blob, now),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+
+    fn write(&mut self) -> Result<(), StoreError> {
+        let batch = std::mem::take(&mut self.batch);
+        self.abandon();
+        Ok(self.store.db.write_opt(batch, &synced())?)
+    }
+}
+
+/// Names of one write while rebuilding.
+const REBUILT: usize = 10_000;
+
+/// The last word on a blob after another: the largest `received_at`, and on a tie absence (section 1.2).
+/// None where the other says nothing new.
+fn last_word(before: Option<BlobAt>, other: BlobAt) -> Option<BlobAt> {
+    match before {
+        Some(at) if (other.received_at, !other.present) <= (at.received_at, !at.present) => None,
+        _ => Some(other),
     }
 }

@@ -258,11 +258,14 @@ impl Store {
     /// # Errors
     /// When the store fails.
     pub fn forget_views(&self) -> Result<(), StoreError> {
-        for family in Family::VIEWS {
-            self.db.delete_range_cf(self.family(family), [].as_slice(), [0xff; 160].as_slice())?;
-        }
+        Family::VIEWS.into_iter().try_for_each(|family| self.forget(family))?;
         self.db.delete(KEY_TICKED)?;
         Ok(())
+    }
+
+    /// Drops all of a family; no key is as long as the end of the range.
+    fn forget(&self, family: Family) -> Result<(), StoreError> {
+        Ok(self.db.delete_range_cf(self.family(family), [].as_slice(), [0xff; 160].as_slice())?)
     }
 
     fn own_id(&self) -> Result<Hex32, StoreError> {

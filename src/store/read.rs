@@ -58,9 +58,14 @@ impl Store {
         let Some(held) = self.held(id)? else {
             return Ok(None);
         };
-        match self.record(Family::Sequence, &held.seq.0.to_be_bytes())? {
-            Some(Logged::Event { text, .. }) => Ok(Some(Place { held, text })),
-            _ => Err(StoreError::Damaged(format!("event {id} is not at its place, {}", held.seq.0))),
+        Ok(Some(Place { held, text: self.record_at(held.seq)? }))
+    }
+
+    /// The text of the event at a place.
+    pub(super) fn record_at(&self, seq: Seq) -> Result<String, StoreError> {
+        match self.record(Family::Sequence, &seq.0.to_be_bytes())? {
+            Some(Logged::Event { text, .. }) => Ok(text),
+            _ => Err(StoreError::Damaged(format!("no event is at place {} of the sequence", seq.0))),
         }
     }
 

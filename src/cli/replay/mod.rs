@@ -9,7 +9,8 @@ mod progress;
 use super::{Outcome, complain, configuration};
 use changes::Changes;
 use explain::Wanted;
-use progress::Progress;
+pub(super) use person::LINES;
+pub(super) use progress::Progress;
 use std::error::Error;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -119,7 +120,7 @@ fn replay_all(
     changes: &mut Option<Changes<'_>>,
     out: &mut impl Write,
 ) -> Result<Vec<LogError>, Box<dyn Error>> {
-    let progress = Progress::new(&args.logs);
+    let progress = Progress::new(&args.logs, "replayed");
     let mut errors: Vec<LogError> = Vec::new();
     for (at, path) in args.logs.iter().enumerate() {
         if let Err(e) = log(replay, at, path, options, changes, out, &progress)? {

@@ -4,7 +4,7 @@ use super::lines::{BodyError, Line, Lines};
 use super::{App, Origin, Problem};
 use crate::document::{counts, status_name};
 use crate::event::{self, Code, Event, Hex32, MAX_BYTES, Refusal};
-use crate::log::{Record, read_record};
+use crate::log::{Record, event_text, read_record};
 use crate::node::lanes::What;
 use crate::node::limits;
 use crate::node::outcome::{Later, Outcome};
@@ -195,7 +195,8 @@ impl App {
         let Line::Whole(line) = line else {
             return Err(Outcome::Refused(Refusal::new(Code::TooLarge, event::over_size())));
         };
-        let (received_at, what) = read(&line, brought, &self.core.rules).map_err(Outcome::Refused)?;
+        let (received_at, what) =
+            read(&line, brought, &self.core.rules, self.core.clock.now()).map_err(Outcome::Refused)?;
         let weighty = match &what {
             What::Event(event, _) => {
                 if let Some(known) = self.known(event, received_at)? {
@@ -221,13 +222,19 @@ impl App {
 }
 
 /// Reads a line up to the event's id.
-fn read(line: &[u8], brought: Brought, rules: &event::Rules) -> Result<(Option<Millis>, What), Refusal> {
+fn read(
+    line: &[u8],
+    brought: Brought,
+    rules: &event::Rules,
+    now: Millis,
+) -> Result<(Option<Millis>, What), Refusal> {
     let text = one_line(line);
     let (received_at, record) = match brought {
         Brought::Events => (None, event::parse(&text, rules).map(|event| Record::Event(Box::new(event)))),
         Brought::Records => {
             let read = read_record(&text, rules);
-            (read.received_at, read.outcome)
+            // Nothing was received in the future.
+            (read.received_at.map(|at| at.min(now)), read.outcome)
         }
     };
     let what = match record? {
@@ -235,7 +242,8 @@ fn read(line: &[u8], brought: Brought, rules: &event::Rules) -> Result<(Option<M
         Record::Event(event) => {
             // What parses is UTF-8.
             let text = String::from_utf8(text).map_err(|e| Refusal::new(Code::BadJson, e.to_string()))?;
-            What::Event(event, text.into())
+            let own = received_at.and_then(|_| event_text(&text));
+            What::Event(event, own.unwrap_or(text).into())
         }
     };
     Ok((received_at, what))
