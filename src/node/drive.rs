@@ -15,7 +15,7 @@ use crate::engine::Engine;
 use crate::explain::Seen;
 use crate::intake::{Change, Intake, Taken as Kept};
 use crate::store::{Seq, StoreError, Ticked, ViewBatch};
-use crossbeam::channel::{Receiver, select};
+use crossbeam::channel::{Receiver, never, select};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -69,6 +69,8 @@ pub struct Driver {
     next: Ticked,
     /// Ticks that were begun and not finished, the oldest first.
     open: VecDeque<Open>,
+    /// The latest that anything was received at: time goes there at least.
+    received: Millis,
     /// Views that could not be written yet, because the disk was full.
     unwritten: ViewBatch,
     events: i64,
@@ -95,6 +97,7 @@ impl Driver {
             ticked,
             next: ticked,
             open: VecDeque::new(),
+            received: now,
             unwritten: ViewBatch::default(),
             events: 0,
         })
@@ -127,10 +130,14 @@ impl Driver {
             }
             self.records += 1;
             self.next.through = self.next.through.max(seq);
-            // What has been received has happened.
-            self.next.now = self.next.now.max(received_at);
+            self.received = self.received.max(received_at);
         }
         Ok(())
+    }
+
+    /// The present: what has been received has happened, whatever the clock says now.
+    fn present(&self) -> Millis {
+        self.core.clock.now().max(self.received)
     }
 
     /// Records taken in since the last tick.
@@ -166,7 +173,7 @@ impl Driver {
     /// # Errors
     /// When the engine fails.
     pub fn tick_of_loading(&mut self) -> Result<(), NodeError> {
-        let now = self.core.clock.now();
+        let now = self.present();
         self.begin(now)?;
         self.finish().map(drop)
     }
@@ -175,17 +182,18 @@ impl Driver {
     ///
     /// # Errors
     /// When the store fails.
-    pub fn publish_loaded(&mut self, correct: &ViewBatch) -> Result<(), NodeError> {
-        self.core.store.publish(correct, self.ticked)?;
+    pub fn publish_loaded(&mut self, correct: ViewBatch) -> Result<(), NodeError> {
+        self.unwritten.then(correct);
         self.core.metrics.events.set(self.events);
-        self.core.shown.store(self.ticked.through.0, Ordering::Release);
-        Ok(())
+        self.write()
     }
 
     /// Finishes the oldest open tick and shows its views, all at once.
     fn show(&mut self) -> Result<(), NodeError> {
         if let Some((open, views)) = self.finish()? {
-            publish::changes(&views, &self.intake, &mut self.unwritten)?;
+            let mut batch = ViewBatch::default();
+            publish::changes(&views, &self.intake, &mut batch)?;
+            self.unwritten.then(batch);
             self.write()?;
             self.core.metrics.ticked(open.records, views.len(), open.began.elapsed());
             self.core.metrics.events.set(self.events);
@@ -224,7 +232,7 @@ impl Driver {
 
     /// Whether the clock has leapt, and the views are not there yet.
     fn is_behind(&self) -> Result<bool, NodeError> {
-        let now = self.core.clock.now();
+        let now = self.present();
         Ok(self.step(now)? < now)
     }
 
@@ -250,10 +258,12 @@ pub fn run(
     durable: &Receiver<Vec<Durable>>,
     questions: &Receiver<Question>,
 ) -> Result<(), NodeError> {
+    let mut questions = questions.clone();
     let mut waiting: VecDeque<Durable> = VecDeque::new();
     let mut budget = 64;
     let mut ended = false;
     loop {
+        driver.core.lives();
         if waiting.is_empty() && !ended {
             let behind = driver.is_behind()?;
             select! {
@@ -262,7 +272,11 @@ pub fn run(
                     Err(_) => ended = true,
                 },
                 recv(questions) -> question => {
-                    question.into_iter().for_each(|question| question(driver));
+                    match question {
+                        Ok(question) => question(driver),
+                        // Nobody is left to ask.
+                        Err(_) => questions = never(),
+                    }
                     continue;
                 }
                 default(if behind { Duration::ZERO } else { BEAT }) => {}
@@ -276,7 +290,7 @@ pub fn run(
         let began = Instant::now();
         let some = waiting.len().min(budget);
         driver.take(waiting.drain(..some))?;
-        let to = driver.core.clock.now();
+        let to = driver.present();
         driver.begin(driver.step(to)?)?;
         // While more waits, the views of a tick are written when the next has begun.
         let keep = usize::from(!waiting.is_empty() && questions.is_empty());
