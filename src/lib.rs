@@ -4,6 +4,7 @@
 //! of `wats-dataflows`: the bytes of events and logs, names, configuration, and
 //! a generator of logs to try it on.
 
+pub mod cluster;
 pub mod config;
 pub mod document;
 pub mod engine;
