@@ -1,7 +1,7 @@
 //! The engine under each attack: `cargo bench --bench attacks -- [NAME...] [--seconds CAP]`.
 //!
 //! An ordinary network is loaded; the attack is fed in ticks as a node would cut them, of as many
-//! records as fit a few milliseconds; now and then somebody else's react comes while a tick runs,
+//! records as fit a few milliseconds where that helps; now and then somebody else's react comes while a tick runs,
 //! and is timed from then to the end of the tick that shows it, beside the same on the quiet engine.
 //! Every attack has a process of its own, so that memory is its own. Prints a table; judges nothing.
 
@@ -9,7 +9,7 @@ mod support;
 
 use std::process::Command;
 use std::time::{Duration, Instant};
-use support::{Feed, Reacts, config_of, ms, quantile, resident, take};
+use support::{Feed, Reacts, config_of, ms, quantile, resident, take, worked};
 use wats::engine::Engine;
 use wats::generate::{Attack, Plan};
 use wats::intake::{Change, Intake};
@@ -17,11 +17,12 @@ use wats_dataflows::ids::Millis;
 
 /// Events of the ordinary network.
 const ORDINARY: u64 = 50_000;
-/// How long a tick should take: its records are doubled below half of this, and halved above.
-const TICK: Duration = Duration::from_millis(4);
-/// Records in a tick, at least and at most: what a tick costs whatever it brings must be shared.
-const LEAST: usize = 64;
+/// How long a tick should take.
+const TICK: Duration = Duration::from_millis(10);
+/// Records in a tick, at most.
 const MOST: usize = 1_024;
+/// For so many ticks a tick that did not gain from fewer records is not tried with fewer again.
+const HOLD: u32 = 32;
 /// Reacts timed on the quiet engine.
 const QUIET: usize = 400;
 /// An attack of 60 days arrives in ten minutes: the clock stands for the time at the node.
@@ -51,8 +52,8 @@ fn main() {
         "quiet median (limit 10 times). Memory in MiB more, and in bytes for each byte of JSON received."
     );
     println!(
-        "{:<20} {:>7} {:>6} {:>6} {:>6} {:>11} {:>13} {:>15} {:>6} {:>6}",
-        "attack", "records", "MB", "s", "tick", "quiet, p99", "react", "p99", "memory", "a byte"
+        "{:<20} {:>7} {:>6} {:>6} {:>5} {:>6} {:>12} {:>14} {:>15} {:>6} {:>6}",
+        "attack", "records", "MB", "s", "cpu", "tick", "quiet, p99", "react", "p99", "memory", "a byte"
     );
     let own = std::env::current_exe().expect("this program");
     for attack in if names.is_empty() { Attack::ALL.to_vec() } else { names } {
@@ -124,11 +125,12 @@ impl Bench {
         let quiet = quantile(&mut quiet, 50);
         let of = |time: Duration| format!("{} ({:.1}x)", ms(time), time.as_secs_f64() / quiet.as_secs_f64());
         println!(
-            "{:<20} {:>7} {:>6.1} {:>6.1} {:>6.0} {:>11} {:>13} {:>15} {:>6.0} {:>6.2}{}",
+            "{:<20} {:>7} {:>6.1} {:>6.1} {:>4.0}% {:>6.0} {:>12} {:>14} {:>15} {:>6.0} {:>6.2}{}",
             self.attack,
             flood.records,
             flood.bytes / 1e6,
             flood.took.as_secs_f64(),
+            100.0 * flood.worked.as_secs_f64() / flood.ticking.as_secs_f64(),
             flood.longest.as_secs_f64() * 1e3,
             format!("{}, {}", ms(quiet), ms(quiet_p99)),
             of(quantile(&mut flood.reacts, 50)),
@@ -144,11 +146,12 @@ impl Bench {
         let total = self.attack.size() * self.attack.events();
         let every = if total > 40_000 { 4 } else { 1 };
         let mut feed = Feed::new(&self.plan);
-        let (begun, start) = (Instant::now(), self.now);
-        let (mut flood, mut size, mut ticks, mut last) = (Flood::default(), LEAST, 0u32, Duration::ZERO);
+        let (begun, start, worked_before) = (Instant::now(), self.now, worked());
+        let (mut flood, mut budget, mut ticks, mut last) =
+            (Flood::default(), Budget::new(), 0u32, Duration::ZERO);
         loop {
             let mut changes = Vec::new();
-            let taken = self.gather(&mut feed, size, start, &mut changes);
+            let taken = self.gather(&mut feed, budget.records, start, &mut changes);
             flood.capped = taken > 0 && begun.elapsed() > cap;
             if taken == 0 || flood.capped {
                 break;
@@ -166,16 +169,12 @@ impl Bench {
             }
             flood.longest = flood.longest.max(took);
             flood.records += taken;
+            flood.ticking += took;
             last = took;
-            size = if took > TICK {
-                (size / 2).max(LEAST)
-            } else if took < TICK / 2 {
-                (size * 2).min(MOST)
-            } else {
-                size
-            };
+            budget.took(took);
         }
         flood.took = begun.elapsed();
+        flood.worked = worked().saturating_sub(worked_before);
         flood.bytes = feed.bytes_a_line() * flood.records as f64;
         flood
     }
@@ -203,11 +202,51 @@ impl Bench {
     }
 }
 
+/// How many records the next tick takes.
+///
+/// Twice as many while ticks are short, half as many while they are long and that makes them shorter:
+/// what a tick costs whatever it brings must be shared, or less and less comes through.
+struct Budget {
+    records: usize,
+    /// The tick before the last halving: its records and its time.
+    before: Option<(usize, Duration)>,
+    hold: u32,
+}
+
+impl Budget {
+    fn new() -> Budget {
+        Budget { records: 64, before: None, hold: 0 }
+    }
+
+    /// Learns from a tick.
+    fn took(&mut self, took: Duration) {
+        self.hold = self.hold.saturating_sub(1);
+        if took < TICK / 2 {
+            self.records = (self.records * 2).min(MOST);
+            self.before = None;
+        } else if took > TICK && self.hold == 0 {
+            match self.before.take() {
+                Some((records, before)) if took > before * 3 / 4 => {
+                    self.records = records;
+                    self.hold = HOLD;
+                }
+                _ => {
+                    self.before = Some((self.records, took));
+                    self.records = (self.records / 2).max(1);
+                }
+            }
+        }
+    }
+}
+
 #[derive(Default)]
 struct Flood {
     records: usize,
     bytes: f64,
     took: Duration,
+    /// In ticks, and for how long of it the worker had a processor.
+    ticking: Duration,
+    worked: Duration,
     /// The longest tick.
     longest: Duration,
     reacts: Vec<Duration>,

@@ -21,6 +21,16 @@ pub fn resident() -> u64 {
     pages.unwrap_or(0) * 4096
 }
 
+/// For how long the engine's worker has had a processor, where the system tells: on a machine that
+/// others use it is less than the time that passed.
+pub fn worked() -> Duration {
+    let Ok(tasks) = fs::read_dir("/proc/self/task") else { return Duration::ZERO };
+    let read = |task: &fs::DirEntry, file| fs::read_to_string(task.path().join(file)).unwrap_or_default();
+    let workers = tasks.flatten().filter(|task| read(task, "comm").starts_with("timely:work"));
+    let nanos = |task: &fs::DirEntry| read(task, "schedstat").split(' ').next().and_then(|n| n.parse().ok());
+    Duration::from_nanos(workers.map(|task| nanos(&task).unwrap_or(0u64)).sum())
+}
+
 /// The value that `percent` of all are at most.
 pub fn quantile(times: &mut [Duration], percent: usize) -> Duration {
     times.sort_unstable();
