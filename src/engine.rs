@@ -111,6 +111,15 @@ type Allocators = (Vec<AllocatorBuilder>, Box<dyn Any + Send>);
 /// How often to look whether a process that is to end has been lost.
 const LOOK: Duration = Duration::from_millis(10);
 
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Engine")
+            .field("workers", &self.workers.len())
+            .field("open", &self.open.len())
+            .finish()
+    }
+}
+
 impl Engine {
     /// Starts the dataflow on `workers` threads.
     ///

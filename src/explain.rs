@@ -12,18 +12,31 @@ pub use key::{Earned, Floor, Hop, KeyExplained, PartEarned, Trusted};
 pub use post::{Argument, PostExplained, Signal, SignalsBy, Verdict};
 pub use text::amount;
 
-use crate::engine::EngineError;
+use crate::document::Document;
+use crate::engine::{Engine, EngineError};
 use crate::event::Hex32;
-use crate::intake::Named;
-use crate::replay::Replay;
+use crate::intake::{Intake, Named};
 use serde::Serialize;
-use wats_dataflows::ids::{EventId, GroupId, KeyId};
+use wats_dataflows::ids::{EventId, GroupId, KeyId, Millis};
 
 /// The least hex digits that may name an event or a key.
 pub const MIN_DIGITS: usize = 8;
 
 /// How many candidates an error lists.
 const CANDIDATES: usize = 8;
+
+/// Everything an explanation is drawn from, between two ticks.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// Names, and what is held.
+    pub intake: &'a Intake,
+    /// The views.
+    pub document: &'a Document,
+    /// The running dataflow.
+    pub engine: &'a Engine,
+    /// The time of the last tick.
+    pub now: Millis,
+}
 
 /// An explanation.
 #[derive(Clone, Debug, Serialize)]
@@ -77,9 +90,9 @@ pub enum ExplainError {
 ///
 /// # Errors
 /// When nothing has that name, several things have, or it has nothing to explain.
-pub fn explain(replay: &Replay, digits: &str) -> Result<Vec<Explained>, ExplainError> {
+pub fn explain(seen: Seen<'_>, digits: &str) -> Result<Vec<Explained>, ExplainError> {
     let found: Vec<(Hex32, Named)> =
-        replay.intake.starting_with(digits).filter_map(|named| Some((name(replay, named)?, named))).collect();
+        seen.intake.starting_with(digits).filter_map(|named| Some((name(seen, named)?, named))).collect();
     let Some(&(first, _)) = found.first() else {
         return Err(ExplainError::Unknown(digits.to_owned()));
     };
@@ -87,12 +100,12 @@ pub fn explain(replay: &Replay, digits: &str) -> Result<Vec<Explained>, ExplainE
         return Err(ambiguous(digits, &found));
     }
     let explained = found.iter().map(|(name, named)| match *named {
-        Named::Key(key) => key::explain(replay, key)?
+        Named::Key(key) => key::explain(seen, key)?
             .map(|key| Explained::Key(Box::new(key)))
             .ok_or(ExplainError::NoEvents(*name)),
-        Named::Event(event) => post::explain(replay, event)?
+        Named::Event(event) => post::explain(seen, event)?
             .map(|post| Explained::Post(Box::new(post)))
-            .ok_or_else(|| match replay.intake.held(event) {
+            .ok_or_else(|| match seen.intake.held(event) {
                 Some(_) => ExplainError::NoPost(*name),
                 None => ExplainError::NotHeld(*name),
             }),
@@ -105,10 +118,10 @@ pub fn explain(replay: &Replay, digits: &str) -> Result<Vec<Explained>, ExplainE
     }
 }
 
-fn name(replay: &Replay, named: Named) -> Option<Hex32> {
+fn name(seen: Seen<'_>, named: Named) -> Option<Hex32> {
     match named {
-        Named::Key(key) => replay.intake.key_name(key),
-        Named::Event(event) => replay.intake.event_name(event),
+        Named::Key(key) => seen.intake.key_name(key),
+        Named::Event(event) => seen.intake.event_name(event),
     }
 }
 
@@ -131,7 +144,7 @@ fn ambiguous(digits: &str, found: &[(Hex32, Named)]) -> ExplainError {
 }
 
 /// Names of what an explanation speaks of.
-struct Naming<'a>(&'a Replay);
+struct Naming<'a>(Seen<'a>);
 
 impl Naming<'_> {
     fn key(&self, key: KeyId) -> Hex32 {

@@ -4,14 +4,22 @@
 //! of `wats-dataflows`: the bytes of events and logs, names, configuration, and
 //! a generator of logs to try it on.
 
+pub mod client;
 pub mod cluster;
 pub mod config;
+pub mod doctor;
 pub mod document;
 pub mod engine;
 pub mod event;
 pub mod explain;
+pub mod export;
+pub mod files;
 pub mod generate;
+pub mod home;
+pub mod import;
 pub mod intake;
 pub mod log;
+pub mod node;
 pub mod replay;
+pub mod store;
 pub mod why;

@@ -1,7 +1,6 @@
 //! `wats keygen`
 
 use super::{FileError, Outcome};
-use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -37,16 +36,11 @@ pub(super) fn run(args: &Args) -> Outcome {
 }
 
 fn write(args: &Args, secret: &Secret) -> Result<(), FileError> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let failed = |e: std::io::Error| match e.kind() {
         ErrorKind::AlreadyExists => {
             FileError::new(&args.key, "exists, and keys are not overwritten; name another file")
         }
         _ => FileError::new(&args.key, format_args!("the key cannot be written: {e}")),
     };
-    let mut file = options.open(&args.key).map_err(failed)?;
-    file.write_all(secret.to_key_file().as_bytes()).and_then(|()| file.sync_all()).map_err(failed)
+    wats::files::new_private_file(&args.key, secret.to_key_file().as_bytes()).map_err(failed)
 }

@@ -3,11 +3,23 @@
 //! Exit codes: 0 when the command did its work, refused events included; 1 when something could not
 //! be read, written or done; 2 when the command line itself is wrong.
 
+mod backup;
+mod config;
+mod doctor;
+mod export;
 mod generate;
+mod home;
+mod import;
+mod init;
 mod keygen;
+mod manual;
+mod node;
 mod replay;
+mod reputation;
 mod sign;
+mod status;
 mod verify;
+mod vouch;
 
 use anstyle::{AnsiColor, Style};
 use clap::{Parser, Subcommand};
@@ -33,6 +45,21 @@ enum Command {
     Sign(sign::Args),
     Verify(verify::Args),
     Replay(replay::Args),
+    Init(init::Args),
+    Node(node::Args),
+    Status(status::Args),
+    Reputation(reputation::Args),
+    Why(reputation::WhyArgs),
+    Vouch(vouch::Args),
+    /// Take a vouch back
+    Unvouch(vouch::Args),
+    Import(import::Args),
+    Export(export::Args),
+    Backup(backup::Args),
+    Doctor(doctor::Args),
+    Config(config::Args),
+    Completions(manual::CompletionsArgs),
+    Man(manual::ManArgs),
 }
 
 /// What a command may end with: whether all of its input was read, or an error to show.
@@ -46,6 +73,20 @@ pub(crate) fn run() -> ExitCode {
         Command::Sign(args) => sign::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Init(args) => init::run(&args),
+        Command::Node(args) => node::run(&args),
+        Command::Status(args) => status::run(&args),
+        Command::Reputation(args) => reputation::run(&args),
+        Command::Why(args) => reputation::why(&args),
+        Command::Vouch(args) => vouch::run(&args, "vouch"),
+        Command::Unvouch(args) => vouch::run(&args, "unvouch"),
+        Command::Import(args) => import::run(&args),
+        Command::Export(args) => export::run(&args),
+        Command::Backup(args) => backup::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
+        Command::Config(args) => config::run(&args),
+        Command::Completions(args) => manual::completions(&args),
+        Command::Man(args) => manual::man(&args),
     };
     match outcome {
         Ok(code) => code,
@@ -70,7 +111,7 @@ fn complain(error: &dyn Error) {
 }
 
 /// The configuration of `--config`, or none: every network, no profiles.
-fn config(path: Option<&Path>) -> Result<Config, Box<dyn Error>> {
+fn configuration(path: Option<&Path>) -> Result<Config, Box<dyn Error>> {
     Ok(path.map(Config::load).transpose()?.unwrap_or_default())
 }
 

@@ -1,6 +1,6 @@
 //! `wats verify`
 
-use super::{Outcome, complain, config};
+use super::{Outcome, complain, configuration};
 use anstyle::{AnsiColor, Style};
 use serde_json::json;
 use std::collections::{BTreeMap, HashSet};
@@ -56,7 +56,7 @@ impl Counts {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let options = Options::new(config(args.config.as_deref())?.rules());
+    let options = Options::new(configuration(args.config.as_deref())?.rules());
     let mut report = Report::new(args.json);
     report.start()?;
     let mut counts = Counts::default();

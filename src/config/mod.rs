@@ -10,15 +10,27 @@
 //! base_use = 0.8             # quantities: decimal numbers, exact to nine digits
 //! half_life = "180d"         # spans: "d", "h", "m", "s" or "ms"
 //! max_reacts = 64            # counts: integers
+//!
+//! [node]                     # where a node listens, and what it may use; see `wats config --print`
+//! listen = "127.0.0.1:7878"
+//!
+//! [limits]                   # bounds of a node
+//! key_per_second = 100
 //! ```
 //!
 //! A file without a network carries every network that its events name, without profiles. Nothing is
 //! read as a floating-point number: the digits of the file are the digits of the fixed-point number.
 
+mod node;
 mod policy;
+mod print;
 mod value;
 
+pub use node::NodeConfig;
+pub use print::print;
+
 use crate::event::{Hex32, Rules};
+use crate::node::Limits;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -35,6 +47,10 @@ pub struct Config {
     pub networks: Option<Vec<Network>>,
     /// The constants of sections 2 to 8.
     pub policy: Policy,
+    /// Where a node listens, and what it may use.
+    pub node: NodeConfig,
+    /// The bounds of a node.
+    pub limits: Limits,
 }
 
 /// A network, as configured.
@@ -116,7 +132,9 @@ impl Config {
             match key.get_ref().as_ref() {
                 "network" => config.networks = Some(networks(&values, value)?),
                 "policy" => policy::read(&values, value, &mut config.policy)?,
-                other => return Err(values.unknown(key, other, "`network` and `policy`")),
+                "node" => node::read(&values, value, &mut config.node)?,
+                "limits" => node::read_limits(&values, value, &mut config.limits)?,
+                other => return Err(values.unknown(key, other, "`network`, `policy`, `node` and `limits`")),
             }
         }
         Ok(config)

@@ -58,6 +58,12 @@ impl Values<'_> {
         id.map(str::to_owned).ok_or_else(|| self.wrong(value, form))
     }
 
+    /// A text.
+    pub fn text(&self, value: &Spanned<DeValue<'_>>, key: &str) -> Result<String, ConfigError> {
+        let text = value.get_ref().as_str();
+        text.map(str::to_owned).ok_or_else(|| self.wrong(value, format!("`{key}` must be a text")))
+    }
+
     /// An integer in a range.
     pub fn count(
         &self,
@@ -117,8 +123,8 @@ fn billionths(text: &str) -> Option<i64> {
     whole.parse::<i64>().ok()?.checked_mul(1_000_000_000)?.checked_add(fraction)
 }
 
-/// Billionths as a decimal number, for messages.
-fn decimal(billionths: i64) -> String {
+/// Billionths as a decimal number.
+pub(super) fn decimal(billionths: i64) -> String {
     let text = format!("{}.{:09}", billionths / 1_000_000_000, billionths % 1_000_000_000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -1,6 +1,7 @@
 //! 32-byte names: event ids, author keys and blob hashes, written as 64 lower-case hex digits.
 
-use serde::{Serialize, Serializer};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
@@ -56,9 +57,22 @@ impl fmt::Debug for Hex32 {
     }
 }
 
+/// Digits where people read, bytes where they do not.
 impl Serialize for Hex32 {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        match serializer.is_human_readable() {
+            true => serializer.collect_str(self),
+            false => self.0.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Hex32 {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Hex32, D::Error> {
+        if !deserializer.is_human_readable() {
+            return <[u8; 32]>::deserialize(deserializer).map(Hex32);
+        }
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
 }
 

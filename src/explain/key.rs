@@ -1,9 +1,9 @@
 //! A key, explained: how trust reaches it (section 3), what it earned and lost (section 5), and whose
 //! trust it carries.
 
+use super::Seen;
 use super::{EngineError, Naming};
 use crate::event::{Hex32, excerpt};
-use crate::replay::Replay;
 use serde::Serialize;
 use wats_dataflows::Inside;
 use wats_dataflows::fixed::Fixed;
@@ -178,11 +178,11 @@ fn best(graph: &Trust, explained: &trust::Explanation, hop: usize) -> Vec<RawHop
 }
 
 /// Explains a key; none when no event of it is held and it is no profile.
-pub(super) fn explain(replay: &Replay, key: KeyId) -> Result<Option<KeyExplained>, EngineError> {
-    let Some(author) = replay.document.authors.get(&key) else {
+pub(super) fn explain(seen: Seen<'_>, key: KeyId) -> Result<Option<KeyExplained>, EngineError> {
+    let Some(author) = seen.document.authors.get(&key) else {
         return Ok(None);
     };
-    let answers = replay.engine.ask(move |inside| Known::ask(inside, key))?;
+    let answers = seen.engine.ask(move |inside| Known::ask(inside, key))?;
     let (mut trust, mut reputation) = (None, None);
     for known in answers {
         trust = trust.or(known.trust);
@@ -191,11 +191,11 @@ pub(super) fn explain(replay: &Replay, key: KeyId) -> Result<Option<KeyExplained
     let (Some((trust, paths)), Some(reputation)) = (trust, reputation) else {
         return Ok(None);
     };
-    let naming = Naming(replay);
+    let naming = Naming(seen);
     let standing = &trust.standing;
-    let owner = trust.owner.and_then(|owner| replay.intake.owner_name(owner));
+    let owner = trust.owner.and_then(|owner| seen.intake.owner_name(owner));
     Ok(Some(KeyExplained {
-        network: naming.network(replay.intake.key_network(key)),
+        network: naming.network(seen.intake.key_network(key)),
         key: naming.key(key),
         trust: author.trust,
         weight: author.weight,

@@ -1,10 +1,10 @@
 //! A post, explained: its argument tree (section 4) and its signals by voice (sections 2 and 6).
 
+use super::Seen;
 use super::text::amount;
 use super::{EngineError, Naming};
 use crate::document::{counts, status_name};
 use crate::event::Hex32;
-use crate::replay::Replay;
 use crate::why::why;
 use serde::Serialize;
 use serde_json::Value;
@@ -167,17 +167,17 @@ impl Known {
 }
 
 /// Explains a post; none when it is not held or not post-like.
-pub(super) fn explain(replay: &Replay, event: EventId) -> Result<Option<PostExplained>, EngineError> {
-    let Some(post) = replay.document.posts.get(&event) else {
+pub(super) fn explain(seen: Seen<'_>, event: EventId) -> Result<Option<PostExplained>, EngineError> {
+    let Some(post) = seen.document.posts.get(&event) else {
         return Ok(None);
     };
-    let answers = replay.engine.ask(move |inside| Known::ask(inside, event))?;
+    let answers = seen.engine.ask(move |inside| Known::ask(inside, event))?;
     let known = answers.into_iter().fold(Known::default(), Known::join);
-    Ok(Some(Explaining::new(replay, post, known).all()))
+    Ok(Some(Explaining::new(seen, post, known).all()))
 }
 
 struct Explaining<'a> {
-    replay: &'a Replay,
+    seen: Seen<'a>,
     naming: Naming<'a>,
     post: &'a PostView,
     known: Known,
@@ -188,15 +188,15 @@ struct Explaining<'a> {
 }
 
 impl<'a> Explaining<'a> {
-    fn new(replay: &'a Replay, post: &'a PostView, known: Known) -> Explaining<'a> {
+    fn new(seen: Seen<'a>, post: &'a PostView, known: Known) -> Explaining<'a> {
         let places = known.nodes.iter().enumerate().map(|(at, node)| (node.event, at)).collect();
         let critics = known.criticisms.values().flat_map(|c| &c.critics);
         let given = critics.flat_map(|c| &c.arguments).map(|y| (y.event, *y)).collect();
-        Explaining { replay, naming: Naming(replay), post, known, places, given }
+        Explaining { seen, naming: Naming(seen), post, known, places, given }
     }
 
     fn all(&self) -> PostExplained {
-        let (post, intake) = (self.post, &self.replay.intake);
+        let (post, intake) = (self.post, &self.seen.intake);
         let held = intake.held(post.post);
         PostExplained {
             network: self.naming.network(intake.event_network(post.post)),
@@ -216,11 +216,11 @@ impl<'a> Explaining<'a> {
     }
 
     fn policy(&self) -> &Policy {
-        &self.replay.intake.config().policy
+        &self.seen.intake.config().policy
     }
 
     fn author(&self, key: KeyId) -> Option<&AuthorView> {
-        self.replay.document.authors.get(&key)
+        self.seen.document.authors.get(&key)
     }
 
     fn weight(&self, key: KeyId) -> Fixed {
@@ -286,7 +286,7 @@ impl<'a> Explaining<'a> {
             voice: self.voice(by),
             label,
             evidence: given.is_some_and(|y| y.evidence),
-            text: self.replay.intake.held(speaks).and_then(|held| held.quote.clone()),
+            text: self.seen.intake.held(speaks).and_then(|held| held.quote.clone()),
             rests_on: rests_on.map(|event| self.naming.event(event)),
             set_aside,
             again: false,
@@ -362,7 +362,7 @@ impl<'a> Explaining<'a> {
 
     fn signals_of(&self, pair: &AgedPair) -> Vec<Signal> {
         let policy = self.policy();
-        let now = self.replay.now();
+        let now = self.seen.now;
         let signal = |kind, evidence, aged: Aged, base| Signal {
             kind,
             evidence,

@@ -3,13 +3,15 @@
 //! [`read`] gives every line of a log, judged, in the order of the log. Lines are checked on several
 //! threads; a bounded number of them is held at a time, and of a line over the limit nothing.
 
+mod batches;
 mod lines;
 mod pipeline;
 mod record;
 mod source;
 
-pub use pipeline::{Options, Reader, read};
-pub use record::{Checked, Record};
+pub use batches::{Batch, Batches};
+pub use pipeline::{Known, Options, Reader, read};
+pub use record::{Checked, ReadRecord, Record, event_text, read_record};
 pub use source::Source;
 
 use crate::intake::Full;

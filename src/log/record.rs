@@ -28,16 +28,59 @@ pub struct Checked {
     pub received_at: Millis,
     /// Whether `received_at` could be told.
     pub dated: bool,
+    /// Whether only its event says when: a bare event, received when it was created.
+    pub bare: bool,
+    /// The line, where [`Options::keep_text`](super::Options) asks for it and the record is valid.
+    pub text: Option<Box<str>>,
     /// The record, or the one reason to refuse it.
     pub outcome: Result<Record, Refusal>,
 }
 
+/// A record, or a bare event, read up to the event's id: the signature and what follows it are left to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadRecord {
+    /// When it was received, where it says so; a bare event does not.
+    pub received_at: Option<Millis>,
+    /// What it is, or the one reason to refuse it.
+    pub outcome: Result<Record, Refusal>,
+}
+
+/// Reads one record, or a bare event, on its own.
+pub fn read_record(text: &[u8], rules: &Rules) -> ReadRecord {
+    let mut dated = Dated::default();
+    let outcome = record(text, rules, &mut dated);
+    ReadRecord { received_at: dated.received_at.filter(|_| !dated.bare), outcome }
+}
+
+/// The JSON text of the event in a record, on one line, as it is signed and sent; none where the text is
+/// no record of an event, or the event alone would be over the limit.
+///
+/// Numbers may be written in another way than they were, with the same value: the id stays what it is.
+pub fn event_text(record: &str) -> Option<String> {
+    let Ok(Json::Object(members)) = event::json::parse(record.as_bytes(), MAX_DEPTH + 1) else {
+        return None;
+    };
+    match (members.get("received_at"), members.get("event")) {
+        (Some(_), Some(Json::Object(event))) => {
+            Some(event::canonical::text(event)).filter(|text| text.len() <= event::MAX_BYTES)
+        }
+        _ => None,
+    }
+}
+
+/// When a line was received, and whether only its event says so.
+#[derive(Default)]
+struct Dated {
+    received_at: Option<Millis>,
+    bare: bool,
+}
+
 /// Judges a line up to the event's id; the signature and what follows it are left to do.
 pub(super) fn parse(line: RawLine<'_>, rules: &Rules) -> Checked {
-    let mut received_at = None;
+    let mut dated = Dated::default();
     let mut outcome = match line.over {
         true => Refusal::err(Code::TooLarge, event::over_size()),
-        false => record(line.text, rules, &mut received_at),
+        false => record(line.text, rules, &mut dated),
     };
     if let Err(refusal) = &mut outcome
         && refusal.code == Code::BadJson
@@ -47,13 +90,15 @@ pub(super) fn parse(line: RawLine<'_>, rules: &Rules) -> Checked {
     }
     Checked {
         line: line.number,
-        received_at: received_at.unwrap_or_default(),
-        dated: received_at.is_some(),
+        received_at: dated.received_at.unwrap_or_default(),
+        dated: dated.received_at.is_some(),
+        bare: dated.bare,
+        text: None,
         outcome,
     }
 }
 
-fn record(text: &[u8], rules: &Rules, received_at: &mut Option<Millis>) -> Result<Record, Refusal> {
+fn record(text: &[u8], rules: &Rules, dated: &mut Dated) -> Result<Record, Refusal> {
     // In a record the event is the second level. Which of the two a line is, the parser tells.
     let json = event::read_json(text, MAX_DEPTH + 1)?;
     let members = match &json {
@@ -62,9 +107,10 @@ fn record(text: &[u8], rules: &Rules, received_at: &mut Option<Millis>) -> Resul
     };
     let has = |name| members.get(name).is_some();
     if !(has("event") || has("blob")) || (has("v") && !has("received_at")) {
-        return bare(text, members, rules, received_at);
+        dated.bare = true;
+        return bare(text, members, rules, &mut dated.received_at);
     }
-    *received_at = Some(time(members)?);
+    dated.received_at = Some(time(members)?);
     match (members.get("event"), members.get("blob")) {
         (Some(_), Some(_)) => bad("a record has `event` or `blob`, not both"),
         (Some(Json::Object(event)), _) => {

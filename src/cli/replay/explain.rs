@@ -4,7 +4,7 @@ use super::complain;
 use serde_json::json;
 use std::error::Error;
 use std::io::Write;
-use wats::explain::{ExplainError, MIN_DIGITS, explain};
+use wats::explain::{ExplainError, MIN_DIGITS, Seen, explain};
 use wats::replay::Replay;
 
 /// The hex digits of a name, or the first of them.
@@ -29,8 +29,14 @@ pub(super) fn show(
 ) -> Result<bool, Box<dyn Error>> {
     let mut explained = Vec::new();
     let mut missing: Vec<ExplainError> = Vec::new();
+    let seen = Seen {
+        intake: &replay.intake,
+        document: &replay.document,
+        engine: &replay.engine,
+        now: replay.now(),
+    };
     for Wanted(digits) in wanted {
-        match explain(replay, digits) {
+        match explain(seen, digits) {
             Ok(found) => explained.extend(found),
             Err(ExplainError::Engine(e)) => return Err(e.into()),
             Err(e) => missing.push(e),

@@ -7,10 +7,11 @@ mod explain;
 mod person;
 mod progress;
 
-use super::{Outcome, complain, config};
+use super::{Outcome, complain, configuration};
 use changes::Changes;
 use explain::Wanted;
-use progress::Progress;
+pub(super) use person::LINES;
+pub(super) use progress::Progress;
 use std::error::Error;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -84,7 +85,7 @@ Changes:
   or with --explain the explanations: on the last line.";
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let config = config(args.config.as_deref())?;
+    let config = configuration(args.config.as_deref())?;
     let options = Options { skip_signatures: args.skip_signatures, ..Options::new(config.rules()) };
     let default = if args.changes { Bounds::FINE } else { Bounds::BULK };
     let bounds = Bounds {
@@ -128,7 +129,7 @@ fn replay_all(
     changes: &mut Option<Changes<'_>>,
     out: &mut impl Write,
 ) -> Result<Vec<LogError>, Box<dyn Error>> {
-    let progress = Progress::new(&args.logs);
+    let progress = Progress::new(&args.logs, "replayed");
     let mut errors: Vec<LogError> = Vec::new();
     for (at, path) in args.logs.iter().enumerate() {
         if let Err(e) = log(replay, at, path, options, changes, out, &progress)? {

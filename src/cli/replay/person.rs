@@ -23,7 +23,8 @@ const AUTHORS: usize = 10;
 const WIDTH: u16 = 100;
 
 /// One line, under the header.
-const LINES: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+pub(in crate::cli) const LINES: TableStyle =
+    TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 const HEAD: Style = Style::new().bold();
 const WARN: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Yellow)));

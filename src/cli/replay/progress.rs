@@ -1,4 +1,4 @@
-//! How far a replay has come, on the standard error of a person.
+//! How far a command that reads logs has come, on the standard error of a person.
 
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use std::cell::Cell;
@@ -13,15 +13,17 @@ const LINES: u64 = 512;
 const DRAWN: Duration = Duration::from_millis(200);
 
 /// A bar over the bytes of all files. It draws nothing where standard error is not a terminal.
-pub(super) struct Progress {
+pub(in crate::cli) struct Progress {
     bar: ProgressBar,
     /// Bytes of the files that are done.
     done: Cell<u64>,
     lines: Cell<u64>,
+    /// What is done with each line: `replayed`.
+    verb: &'static str,
 }
 
 impl Progress {
-    pub fn new(logs: &[PathBuf]) -> Progress {
+    pub fn new(logs: &[PathBuf], verb: &'static str) -> Progress {
         let bar = match size(logs) {
             Some(bytes) => {
                 ProgressBar::new(bytes).with_style(style("{bar:30} {percent:>3} % read, {msg}, {elapsed}"))
@@ -29,21 +31,21 @@ impl Progress {
             // Of standard input nobody knows the end.
             None => ProgressBar::no_length().with_style(style("{spinner} {msg}, {elapsed}")),
         };
-        bar.set_message("0 records replayed");
+        bar.set_message(format!("0 records {verb}"));
         bar.enable_steady_tick(DRAWN);
-        Progress { bar, done: Cell::new(0), lines: Cell::new(0) }
+        Progress { bar, done: Cell::new(0), lines: Cell::new(0), verb }
     }
 
-    /// A line was replayed.
+    /// A line is done.
     pub fn line(&self, taken: &AtomicU64) {
         self.lines.set(self.lines.get() + 1);
         if self.lines.get().is_multiple_of(LINES) && !self.bar.is_hidden() {
             self.bar.set_position(self.done.get() + taken.load(Ordering::Relaxed));
-            self.bar.set_message(format!("{} records replayed", HumanCount(self.lines.get())));
+            self.bar.set_message(format!("{} records {}", HumanCount(self.lines.get()), self.verb));
         }
     }
 
-    /// A file was replayed.
+    /// A file is done.
     pub fn file(&self, taken: &AtomicU64) {
         self.done.set(self.done.get() + taken.load(Ordering::Relaxed));
     }

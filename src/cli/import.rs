@@ -1,0 +1,173 @@
+//! `wats import`
+
+use super::home::HomeArgs;
+use super::replay::Progress;
+use super::{Outcome, complain};
+use serde_json::{Value, json};
+use std::error::Error;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+use wats::client::Client;
+use wats::event::Rules;
+use wats::import::{Imported, import};
+use wats::log::{Batch, Batches, Source};
+use wats::node::Clock;
+use wats::store::{Sizes, Store};
+
+/// Take logs into the running node, or into a store that no node runs on
+///
+/// Every record is checked. An import that was stopped may be begun again: what is held is not checked
+/// twice. Of a wats export the dates are kept at which its node received each event.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    home: HomeArgs,
+    /// Logs: files of records or events, one a line, plain, .gz or .zst; `-` is standard input
+    #[arg(value_name = "LOG", required = true)]
+    logs: Vec<PathBuf>,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Lines that are sent to a node at a time.
+const LINES: usize = 2_000;
+
+pub(super) fn run(args: &Args) -> Outcome {
+    let progress = Progress::new(&args.logs, "imported");
+    let mut imported = Imported::default();
+    let mut whole = true;
+    let mut node = args.home.running()?;
+    let store = match node {
+        Some(_) => None,
+        None => Some(open(args)?),
+    };
+    for log in &args.logs {
+        let taken = match Source::open(log) {
+            Ok(source) => {
+                let read = source.taken.clone();
+                let line = || progress.line(&read);
+                let done = match (&mut node, &store) {
+                    (Some(node), _) => send(node, source, &mut imported, line),
+                    (None, Some((store, rules))) => {
+                        import(store, source, rules.clone(), Clock::Wall.now(), &mut imported, line)
+                            .map_err(Into::into)
+                    }
+                    (None, None) => Ok(()),
+                };
+                progress.file(&read);
+                done
+            }
+            Err(e) => Err(e.into()),
+        };
+        if let Err(e) = taken {
+            complain(e.as_ref());
+            whole = false;
+        }
+    }
+    progress.end();
+    show(args, &imported)?;
+    Ok(if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn open(args: &Args) -> Result<(Arc<Store>, Rules), Box<dyn Error>> {
+    let home = args.home.home()?;
+    let config = args.home.configured(&home)?;
+    let sizes = Sizes { cache: config.node.cache_bytes, writes: config.node.write_buffer_bytes };
+    Ok((Arc::new(Store::open(&home.store(), sizes)?), config.rules()))
+}
+
+fn send(
+    node: &mut Client,
+    source: Source,
+    imported: &mut Imported,
+    mut line: impl FnMut(),
+) -> Result<(), Box<dyn Error>> {
+    for batch in Batches::new(source, LINES) {
+        let Batch { mut lines, over } = batch?;
+        for number in over {
+            imported.refuse(number, "too_large", "a line over the limit of an event");
+        }
+        (0..lines.len()).for_each(|_| line());
+        while !lines.is_empty() {
+            lines = send_some(node, lines, imported)?;
+        }
+    }
+    Ok(())
+}
+
+/// Sends lines; those to be sent again, after the time that the node asks for.
+fn send_some(
+    node: &mut Client,
+    lines: Vec<(u64, Vec<u8>)>,
+    imported: &mut Imported,
+) -> Result<Vec<(u64, Vec<u8>)>, Box<dyn Error>> {
+    let mut body = Vec::with_capacity(lines.iter().map(|(_, line)| line.len() + 1).sum());
+    for (_, line) in &lines {
+        body.extend_from_slice(line);
+        body.push(b'\n');
+    }
+    let outcomes = node.lines("/admin/import", body)?;
+    if outcomes.len() < lines.len() {
+        return Err(format!("the node answered {} of {} lines", outcomes.len(), lines.len()).into());
+    }
+    let mut again = Vec::new();
+    let mut wait = 0;
+    for ((number, line), outcome) in lines.into_iter().zip(&outcomes) {
+        let text = |name: &str| outcome[name].as_str().unwrap_or_default();
+        match text("outcome") {
+            "accepted" if outcome["id"].is_null() => imported.blobs += 1,
+            "accepted" => {
+                imported.new += 1;
+                imported.dated += u64::from(is_dated(&line));
+            }
+            "duplicate" => imported.held += 1,
+            "later" => {
+                wait = wait.max(outcome["retry_after"].as_u64().unwrap_or(1));
+                again.push((number, line));
+            }
+            _ => imported.refuse(number, text("code"), text("reason")),
+        }
+    }
+    if !again.is_empty() {
+        std::thread::sleep(Duration::from_secs(wait));
+    }
+    Ok(again)
+}
+
+/// Whether a record says when another node received its event.
+fn is_dated(line: &[u8]) -> bool {
+    wats::log::read_record(line, &Rules::any()).received_at.is_some()
+}
+
+fn show(args: &Args, imported: &Imported) -> std::io::Result<()> {
+    let Imported { new, held, blobs, refused, dated } = imported;
+    if *dated > 0 {
+        let warning = format!(
+            "{dated} records say when another node received them; these dates are taken on trust now, and with \
+             them how long each key has been seen"
+        );
+        writeln!(anstream::stderr(), "warning: {warning}")?;
+    }
+    let mut out = anstream::stdout();
+    if args.json {
+        let refused: Vec<Value> = refused
+            .iter()
+            .map(|(code, (count, line, reason))| json!({ "code": code, "count": count, "line": line, "reason": reason }))
+            .collect();
+        let all = json!({ "new": new, "held": held, "blobs": blobs, "dated": dated, "refused": refused });
+        return writeln!(out, "{all}");
+    }
+    writeln!(
+        out,
+        "{new} events new, {held} held already, {blobs} records of blobs, {} lines refused",
+        imported.refusals()
+    )?;
+    for (code, (count, line, reason)) in refused {
+        writeln!(out, "  {code}: {count}, the first on line {line}: {reason}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,75 @@
+//! `wats node`
+
+use super::Outcome;
+use super::home::HomeArgs;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use wats::files::private_directory;
+use wats::node::{Clock, Node, Settings};
+use wats::store::Sizes;
+
+/// Run a node: take events in, keep them, and keep the views of them current
+///
+/// It listens on the loopback and on a socket in its directory, logs to standard error, and stops on
+/// an interrupt or SIGTERM.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    home: HomeArgs,
+    /// Where clients reach it, over `listen` in `[node]`
+    #[arg(long, value_name = "ADDRESS", env = "WATS_LISTEN")]
+    listen: Option<SocketAddr>,
+    /// The file with the token that clients show to write, over `token_file`
+    #[arg(long, value_name = "FILE", env = "WATS_TOKEN_FILE")]
+    token_file: Option<PathBuf>,
+    /// Threads of the dataflow, over `workers`
+    #[arg(long, value_name = "N", env = "WATS_WORKERS")]
+    workers: Option<usize>,
+    /// What is logged: error, warn, info, debug or trace, for all or by module
+    #[arg(long, value_name = "FILTER", env = "WATS_LOG", default_value = "info")]
+    log: String,
+    /// Log JSON, one object a line
+    #[arg(long, env = "WATS_LOG_JSON")]
+    log_json: bool,
+}
+
+pub(super) fn run(args: &Args) -> Outcome {
+    log(args)?;
+    let home = args.home.home()?;
+    private_directory(home.path()).map_err(|e| super::FileError::new(home.path(), e))?;
+    let config = args.home.configured(&home)?;
+    let token_file = args.token_file.as_ref().or(config.node.token_file.as_ref());
+    let settings = Settings {
+        store: home.store(),
+        listen: args.listen.unwrap_or(config.node.listen),
+        socket: home.socket(),
+        token: token_file.map(|file| home.token(file)).transpose()?,
+        limits: config.limits.clone(),
+        workers: args.workers.unwrap_or(config.node.workers),
+        sizes: Sizes { cache: config.node.cache_bytes, writes: config.node.write_buffer_bytes },
+        clock: Clock::Wall,
+        config,
+    };
+    let node = Node::start(settings)?;
+    let ended = node.wait();
+    node.stop()?;
+    ended?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Logs go to standard error, and nowhere else.
+fn log(args: &Args) -> Result<(), String> {
+    use std::io::IsTerminal;
+    let filter = tracing_subscriber::EnvFilter::try_new(&args.log)
+        .map_err(|e| format!("--log {}: {e}; a level like info, or module=level", args.log))?;
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    match args.log_json {
+        true => builder.json().init(),
+        false => {
+            let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+            builder.with_ansi(colour).with_target(false).init();
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,143 @@
+//! A log out of a store: records of section 1.2, in the order in which they were taken in.
+//!
+//! Each event is written once, with the smallest `received_at` of its copies, and each blob with its
+//! last word; a replay of the log gives the same views.
+
+use crate::event::{Event, Hex32, MAX_BYTES, Rules};
+use crate::log::{Record, read_record};
+use crate::store::{Logged, Seq, Store, StoreError};
+use serde_json::json;
+use std::collections::HashSet;
+use wats_dataflows::ids::Millis;
+
+/// What to export; everything by default.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// Of this network alone, and no blobs.
+    pub network: Option<String>,
+    /// Received at this time or later.
+    pub since: Option<Millis>,
+    /// Received before this time.
+    pub until: Option<Millis>,
+    /// The thread of this root: its posts, and reacts on them and on each other; no blobs.
+    pub thread: Option<Hex32>,
+}
+
+/// What was exported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Exported {
+    /// Events.
+    pub events: u64,
+    /// Records of blobs.
+    pub blobs: u64,
+    /// Events so large that a record of them would be over the limit of a line: they stand alone, and
+    /// a replay takes `created_at` for the time they were received.
+    pub bare: u64,
+}
+
+/// Writes a store's records, a line at a time, up to `last`.
+///
+/// # Errors
+/// When the store cannot be read, or `line` fails.
+pub fn export<E: From<StoreError>>(
+    store: &Store,
+    wanted: &Wanted,
+    last: Seq,
+    mut line: impl FnMut(&str) -> Result<(), E>,
+) -> Result<Exported, E> {
+    let thread = wanted.thread.map(|root| members(store, root, last)).transpose()?;
+    let mut exported = Exported::default();
+    for item in store.records(Seq(0)) {
+        let (seq, logged) = item?;
+        if seq > last {
+            break;
+        }
+        match logged {
+            Logged::Copy { .. } => {}
+            Logged::Blob { blob, received_at, present } => {
+                let at =
+                    store.blob(blob)?.filter(|at| (at.received_at, at.present) == (received_at, present));
+                let all = wanted.network.is_none() && thread.is_none();
+                if at.is_some() && all && wanted.covers(received_at) {
+                    let record = json!({ "received_at": received_at.0, "blob": blob, "present": present });
+                    line(&record.to_string())?;
+                    exported.blobs += 1;
+                }
+            }
+            Logged::Event { id, text, .. } => {
+                let held =
+                    store.held(id)?.ok_or_else(|| StoreError::Damaged(format!("{id} has no place")))?;
+                if !wanted.covers(held.received_at) || thread.as_ref().is_some_and(|ids| !ids.contains(&id)) {
+                    continue;
+                }
+                let event = parsed(id, &text)?;
+                if wanted.network.as_ref().is_some_and(|network| **network != *event.net) {
+                    continue;
+                }
+                exported.events += 1;
+                exported.bare += u64::from(!one(held.received_at, &text, &mut line)?);
+            }
+        }
+    }
+    Ok(exported)
+}
+
+impl Wanted {
+    fn covers(&self, at: Millis) -> bool {
+        self.since.is_none_or(|since| since <= at) && self.until.is_none_or(|until| at < until)
+    }
+}
+
+/// Writes an event as a record; whether that was possible. A store keeps as a record only what would
+/// be over the limit as an event.
+fn one<E>(received_at: Millis, text: &str, line: &mut impl FnMut(&str) -> Result<(), E>) -> Result<bool, E> {
+    if read_record(text.as_bytes(), &Rules::any()).received_at.is_some() {
+        return line(text).map(|()| true);
+    }
+    let record = format!("{{\"received_at\":{},\"event\":{text}}}", received_at.0);
+    match record.len() <= MAX_BYTES {
+        true => line(&record).map(|()| true),
+        false => line(text).map(|()| false),
+    }
+}
+
+/// A stored event.
+fn parsed(id: Hex32, text: &str) -> Result<Box<Event>, StoreError> {
+    match read_record(text.as_bytes(), &Rules::any()).outcome {
+        Ok(Record::Event(event)) => Ok(event),
+        _ => Err(StoreError::Damaged(format!("event {id} does not parse"))),
+    }
+}
+
+/// The events of a thread, and the reacts on them, however deep.
+fn members(store: &Store, root: Hex32, last: Seq) -> Result<HashSet<Hex32>, StoreError> {
+    let mut ids = HashSet::from([root]);
+    loop {
+        let before = ids.len();
+        for item in store.records(Seq(0)) {
+            let (seq, logged) = item?;
+            if seq > last {
+                break;
+            }
+            if let Logged::Event { id, text, .. } = logged
+                && !ids.contains(&id)
+                && of_thread(&*parsed(id, &text)?, root, &ids)
+            {
+                ids.insert(id);
+            }
+        }
+        if ids.len() == before {
+            return Ok(ids);
+        }
+    }
+}
+
+fn of_thread(event: &Event, root: Hex32, ids: &HashSet<Hex32>) -> bool {
+    use crate::event::Content;
+    match &event.content {
+        Content::Post(post) => post.reply.is_some_and(|(_, thread)| thread == root),
+        Content::Other { reply } => reply.is_some_and(|(_, thread)| thread == root),
+        Content::React(react) => ids.contains(&react.target),
+        Content::Announce { .. } => false,
+    }
+}

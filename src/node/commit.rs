@@ -1,0 +1,131 @@
+//! Group commit: whatever has been checked goes to the disk with one sync; then it is acknowledged,
+//! and handed to the engine.
+
+use super::core::Core;
+use super::lanes::What;
+use super::outcome::{Later, Outcome};
+use super::verify::Checked;
+use crate::event::{Event, Hex32};
+use crate::store::{Added, Appender, Seq, StoreError};
+use crossbeam::channel::{Receiver, Sender};
+use std::sync::atomic::Ordering;
+use wats_dataflows::ids::Millis;
+
+/// Records of one sync, about.
+const GROUP: usize = 4096;
+
+/// Something durable that the engine has yet to take in.
+#[derive(Debug)]
+pub struct Durable {
+    /// Its place in the sequence.
+    pub seq: Seq,
+    /// When it was received.
+    pub received_at: Millis,
+    /// What it is.
+    pub what: Taken,
+}
+
+/// What the engine takes in.
+#[derive(Debug)]
+pub enum Taken {
+    /// An event, or a copy of one that was received earlier.
+    Event(Box<Event>),
+    /// A record of a blob.
+    Blob(Hex32, bool),
+}
+
+/// The writing thread's life: it ends with those who check, or with the engine.
+pub fn run(
+    core: &Core,
+    mut appender: Appender,
+    checked: &Receiver<Vec<Checked>>,
+    next: &Sender<Vec<Durable>>,
+) {
+    while let Ok(mut group) = checked.recv() {
+        while group.len() < GROUP
+            && let Ok(more) = checked.try_recv()
+        {
+            group.extend(more);
+        }
+        let durable = commit(core, &mut appender, group);
+        if !durable.is_empty() && next.send(durable).is_err() {
+            return;
+        }
+    }
+}
+
+fn commit(core: &Core, appender: &mut Appender, group: Vec<Checked>) -> Vec<Durable> {
+    if let Some(why) = core.refuses().filter(|why| *why == Later::DiskFull || *why == Later::Failed) {
+        refuse(core, group, why);
+        return Vec::new();
+    }
+    match write(appender, &group) {
+        Ok(added) => {
+            core.durable.store(appender.last().0, Ordering::Release);
+            core.metrics.committed(added.len());
+            acknowledge(core, group, added)
+        }
+        Err(e) => {
+            appender.abandon();
+            let why = failed(core, &e);
+            refuse(core, group, why);
+            Vec::new()
+        }
+    }
+}
+
+/// What a failed write means for those who wait.
+fn failed(core: &Core, error: &StoreError) -> Later {
+    match error {
+        StoreError::Full(_) => {
+            core.disk_low.store(true, Ordering::Relaxed);
+            tracing::warn!(%error, "the disk is full: events are refused until there is space");
+            Later::DiskFull
+        }
+        _ => {
+            core.fail("writing events", error);
+            Later::Failed
+        }
+    }
+}
+
+fn write(appender: &mut Appender, group: &[Checked]) -> Result<Vec<Added>, StoreError> {
+    let mut added = Vec::with_capacity(group.len());
+    for Checked { incoming, received_at } in group {
+        added.push(match &incoming.what {
+            What::Event(event, text) => appender.event(event, *received_at, text)?,
+            What::Blob(blob, present) => appender.blob(*blob, *present, *received_at)?,
+        });
+    }
+    appender.commit()?;
+    Ok(added)
+}
+
+fn refuse(core: &Core, group: Vec<Checked>, why: Later) {
+    for checked in group {
+        core.metrics.answer(checked.incoming.answer, Outcome::later(why));
+    }
+}
+
+fn acknowledge(core: &Core, group: Vec<Checked>, added: Vec<Added>) -> Vec<Durable> {
+    let mut durable = Vec::with_capacity(group.len());
+    for (Checked { incoming, received_at }, added) in group.into_iter().zip(added) {
+        let (Added::New(seq) | Added::Earlier(seq) | Added::Known(seq)) = added;
+        let (outcome, what) = match incoming.what {
+            What::Blob(blob, present) => (Outcome::Blob, Taken::Blob(blob, present)),
+            What::Event(event, _) => {
+                let id = event.id;
+                let outcome = match added {
+                    Added::New(_) => Outcome::Accepted { id, seq },
+                    Added::Earlier(_) | Added::Known(_) => Outcome::Duplicate { id, seq },
+                };
+                (outcome, Taken::Event(event))
+            }
+        };
+        core.metrics.answer(incoming.answer, outcome);
+        if !matches!(added, Added::Known(_)) {
+            durable.push(Durable { seq, received_at, what });
+        }
+    }
+    durable
+}

@@ -1,0 +1,113 @@
+//! What the threads of a node share.
+
+use super::clock::Clock;
+use super::lanes::Weighty;
+use super::limits::Limits;
+use super::metrics::Metrics;
+use super::outcome::Later;
+use crate::event::Rules;
+use crate::store::Store;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How far a node is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// It reads its store.
+    Loading,
+    /// It takes events in and answers.
+    Ready,
+    /// It finishes what it began.
+    Stopping,
+    /// A part of it failed: it must be started again.
+    Failed,
+}
+
+/// What the threads share: the store, the rules, and what each has to say to the others.
+#[derive(Debug)]
+pub struct Core {
+    /// The store.
+    pub store: Arc<Store>,
+    /// What it asks of events.
+    pub rules: Rules,
+    /// Its bounds.
+    pub limits: Limits,
+    /// What time it is.
+    pub clock: Clock,
+    /// What it counts.
+    pub metrics: Metrics,
+    /// The keys with weight.
+    pub weighty: Weighty,
+    phase: AtomicU8,
+    /// Records of the sequence that were read while loading, and how many there are.
+    pub loaded: AtomicU64,
+    /// See [`Core::loaded`].
+    pub to_load: AtomicU64,
+    /// The disk has too little room.
+    pub disk_low: AtomicBool,
+    /// The last place that is durable.
+    pub durable: AtomicU64,
+    /// The last place that the views have taken in.
+    pub shown: AtomicU64,
+    failure: Mutex<Option<String>>,
+}
+
+impl Core {
+    /// A core that is loading.
+    pub fn new(store: Arc<Store>, rules: Rules, limits: Limits, clock: Clock) -> Core {
+        Core {
+            store,
+            rules,
+            limits,
+            clock,
+            metrics: Metrics::default(),
+            weighty: Weighty::default(),
+            phase: AtomicU8::new(0),
+            loaded: AtomicU64::new(0),
+            to_load: AtomicU64::new(0),
+            disk_low: AtomicBool::new(false),
+            durable: AtomicU64::new(0),
+            shown: AtomicU64::new(0),
+            failure: Mutex::new(None),
+        }
+    }
+
+    /// How far it is.
+    pub fn phase(&self) -> Phase {
+        match self.phase.load(Ordering::Acquire) {
+            0 => Phase::Loading,
+            1 => Phase::Ready,
+            2 => Phase::Stopping,
+            _ => Phase::Failed,
+        }
+    }
+
+    /// Moves on; a phase never goes back.
+    pub fn enter(&self, phase: Phase) {
+        self.phase.fetch_max(phase as u8, Ordering::AcqRel);
+    }
+
+    /// A part of the node failed: it says why, and the node will stop.
+    pub fn fail(&self, part: &str, why: &dyn std::fmt::Display) {
+        tracing::error!(part, why = %why, "a part of the node failed; it must be started again");
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.get_or_insert_with(|| format!("{part}: {why}"));
+        self.enter(Phase::Failed);
+    }
+
+    /// Why it failed.
+    pub fn failure(&self) -> Option<String> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Why events are not taken in now, when they are not.
+    pub fn refuses(&self) -> Option<Later> {
+        match self.phase() {
+            Phase::Loading => Some(Later::Loading),
+            Phase::Stopping => Some(Later::Stopping),
+            Phase::Failed => Some(Later::Failed),
+            Phase::Ready if self.disk_low.load(Ordering::Relaxed) => Some(Later::DiskFull),
+            Phase::Ready => None,
+        }
+    }
+}

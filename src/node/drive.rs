@@ -1,0 +1,280 @@
+//! The engine's thread: durable records in, micro-ticks, views out.
+//!
+//! Under load a tick takes in as many records as keep it between five and twenty milliseconds; when it
+//! is quiet, one record is a tick. Time moves with every tick, and by itself once a second; a leap of
+//! the clock is taken in slices, and what comes in meanwhile goes between them.
+
+use super::NodeError;
+use super::commit::{Durable, Taken};
+use super::core::{Core, Phase};
+use super::publish;
+use crate::config::Config;
+use crate::document::Document;
+use crate::engine::Engine;
+use crate::explain::Seen;
+use crate::intake::{Change, Intake, Taken as Kept};
+use crate::store::{Seq, StoreError, Ticked, ViewBatch};
+use crossbeam::channel::{Receiver, select};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+use wats_dataflows::ids::Millis;
+use wats_dataflows::views::View;
+
+/// How long nothing may happen before time moves by itself.
+const BEAT: Duration = Duration::from_secs(1);
+/// A tick under load takes at least this long, if there is enough to do.
+const SHORTEST: Duration = Duration::from_millis(5);
+/// And at most this long, if fewer records make it shorter.
+const LONGEST: Duration = Duration::from_millis(20);
+/// Records of a tick, at most.
+const MOST: usize = 4096;
+/// A step of the clock that is taken in slices.
+const LEAP: Millis = Millis(60_000);
+/// Signals that are due in a slice, about.
+const SLICE: usize = 512;
+
+/// A question about the state between two ticks.
+pub type Question = Box<dyn FnOnce(&Driver) + Send>;
+
+/// Names, views and the dataflow, as of the last tick.
+#[derive(Debug)]
+pub struct Driver {
+    core: Arc<Core>,
+    /// Names, and what is held.
+    pub intake: Intake,
+    /// The views.
+    pub document: Document,
+    /// The running dataflow.
+    pub engine: Engine,
+    changes: Vec<Change>,
+    records: usize,
+    ticked: Ticked,
+    /// Views that could not be written yet, because the disk was full.
+    unwritten: ViewBatch,
+    events: i64,
+}
+
+impl Driver {
+    /// A driver that holds nothing.
+    ///
+    /// # Errors
+    /// When the engine cannot be started, or the configuration has too many networks.
+    pub fn new(core: Arc<Core>, config: &Config, workers: usize) -> Result<Driver, NodeError> {
+        let intake = Intake::new(config)?;
+        let engine = Engine::start(intake.config().clone(), workers)?;
+        // Answers that were given are not taken back because a clock was set back meanwhile.
+        let now = core.store.read().ticked()?.now;
+        Ok(Driver {
+            core,
+            intake,
+            document: Document::default(),
+            engine,
+            changes: Vec::new(),
+            records: 0,
+            ticked: Ticked { tick: 0, now, through: Seq(0) },
+            unwritten: ViewBatch::default(),
+            events: 0,
+        })
+    }
+
+    /// What an explanation needs.
+    pub fn seen(&self) -> Seen<'_> {
+        Seen { intake: &self.intake, document: &self.document, engine: &self.engine, now: self.ticked.now }
+    }
+
+    /// The last tick.
+    pub fn ticked(&self) -> Ticked {
+        self.ticked
+    }
+
+    /// Takes records in, for the next tick.
+    ///
+    /// # Errors
+    /// When names run out.
+    pub fn take(&mut self, records: impl IntoIterator<Item = Durable>) -> Result<(), NodeError> {
+        for Durable { seq, received_at, what } in records {
+            match what {
+                Taken::Event(event) => {
+                    let kept = self.intake.event(&event, received_at, &mut self.changes)?;
+                    self.events += i64::from(matches!(kept, Kept::New(_)));
+                }
+                Taken::Blob(blob, present) => {
+                    self.intake.blob(blob, present, received_at, &mut self.changes)?;
+                }
+            }
+            self.records += 1;
+            self.ticked.through = self.ticked.through.max(seq);
+            // What has been received has happened.
+            self.ticked.now = self.ticked.now.max(received_at);
+        }
+        Ok(())
+    }
+
+    /// Records taken in since the last tick.
+    pub fn pending(&self) -> usize {
+        self.records
+    }
+
+    fn run(&mut self, now: Millis) -> Result<Vec<(View, i64)>, NodeError> {
+        self.ticked.now = self.ticked.now.max(now);
+        self.ticked.tick += 1;
+        let views = self.engine.tick(std::mem::take(&mut self.changes), self.ticked.now)?;
+        self.records = 0;
+        self.document.apply(&views, &self.intake);
+        self.tell_weights(&views);
+        Ok(views)
+    }
+
+    /// A tick of which nothing is shown.
+    ///
+    /// # Errors
+    /// When the engine fails.
+    pub fn tick_of_loading(&mut self) -> Result<(), NodeError> {
+        let now = self.core.clock.now();
+        self.run(now).map(drop)
+    }
+
+    /// Writes what corrects the stored views.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn publish_loaded(&mut self, correct: &ViewBatch) -> Result<(), NodeError> {
+        self.core.store.publish(correct, self.ticked)?;
+        self.core.metrics.events.set(self.events);
+        self.core.shown.store(self.ticked.through.0, Ordering::Release);
+        Ok(())
+    }
+
+    /// Runs a tick and shows its views, all at once.
+    fn tick(&mut self, now: Millis) -> Result<(), NodeError> {
+        let (began, records) = (Instant::now(), self.records);
+        let views = self.run(now)?;
+        publish::changes(&views, &self.intake, &mut self.unwritten)?;
+        self.write()?;
+        self.core.metrics.ticked(records, views.len(), began.elapsed());
+        self.core.metrics.events.set(self.events);
+        Ok(())
+    }
+
+    fn write(&mut self) -> Result<(), NodeError> {
+        match self.core.store.publish(&self.unwritten, self.ticked) {
+            Ok(()) => {
+                self.unwritten = ViewBatch::default();
+                self.core.shown.store(self.ticked.through.0, Ordering::Release);
+                Ok(())
+            }
+            Err(StoreError::Full(_)) => {
+                self.core.disk_low.store(true, Ordering::Relaxed);
+                Ok(())
+            }
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    fn tell_weights(&self, views: &[(View, i64)]) {
+        let w_min = self.intake.config().policy.w_min;
+        let mut has: std::collections::HashMap<_, bool> = std::collections::HashMap::new();
+        for (view, diff) in views {
+            if let View::Author(author) = view {
+                let now = *diff > 0 && author.weight >= w_min;
+                *has.entry(author.key).or_default() |= now;
+            }
+        }
+        let named =
+            |(id, has)| publish::key(id, &self.intake).map(|(network, key)| (network.into(), key, has));
+        self.core.weighty.set(has.into_iter().filter_map(named));
+    }
+
+    /// The next moment to tick at, on the way to `to`: not so far that it takes long.
+    fn step(&self, to: Millis) -> Result<Millis, NodeError> {
+        if to.since(self.ticked.now) <= LEAP {
+            return Ok(to);
+        }
+        let slices = self.engine.ask(move |inside| inside.signals.borrow().slice(to, SLICE))?;
+        let next = slices.into_iter().min().unwrap_or(to);
+        // At least a little, so that a slice that ends where it began does not stand still.
+        Ok(next.max(Millis(self.ticked.now.0 + 1)).min(to))
+    }
+}
+
+/// The engine thread's life: it ends with the writer, after the last of its records.
+///
+/// # Errors
+/// When the engine or the store fails.
+pub fn run(
+    driver: &mut Driver,
+    durable: &Receiver<Vec<Durable>>,
+    questions: &Receiver<Question>,
+) -> Result<(), NodeError> {
+    let mut waiting: VecDeque<Durable> = VecDeque::new();
+    let mut budget = 64;
+    let mut ended = false;
+    loop {
+        let now = driver.core.clock.now();
+        let behind = driver.step(now)? < now;
+        if waiting.is_empty() && !ended {
+            let wait = if behind { Duration::ZERO } else { BEAT };
+            select! {
+                recv(durable) -> group => match group {
+                    Ok(group) => waiting.extend(group),
+                    Err(_) => ended = true,
+                },
+                recv(questions) -> question => {
+                    if let Ok(question) = question {
+                        question(driver);
+                    }
+                    continue;
+                }
+                default(wait) => {}
+            }
+        }
+        while let Ok(question) = questions.try_recv() {
+            question(driver);
+        }
+        while waiting.len() < budget
+            && let Ok(group) = durable.try_recv()
+        {
+            waiting.extend(group);
+        }
+        let some = waiting.len().min(budget);
+        driver.take(waiting.drain(..some))?;
+        let began = Instant::now();
+        let to = driver.core.clock.now();
+        let step = driver.step(to)?;
+        driver.tick(step)?;
+        budget = next_budget(budget, some, began.elapsed());
+        // What is durable and not taken in yet is taken in after the next start.
+        if (ended && waiting.is_empty()) || driver.core.phase() == Phase::Stopping {
+            return Ok(());
+        }
+    }
+}
+
+/// How many records the next tick may take in, after one of `some` records that took so long.
+fn next_budget(budget: usize, some: usize, took: Duration) -> usize {
+    if took > LONGEST {
+        (some / 2).max(1)
+    } else if some == budget && took < SHORTEST {
+        (budget * 2).min(MOST)
+    } else {
+        budget
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tick_grows_under_load_and_shrinks_when_it_takes_long() {
+        let ms = Duration::from_millis;
+        assert_eq!(next_budget(64, 64, ms(1)), 128);
+        assert_eq!(next_budget(64, 3, ms(1)), 64, "there was not more to take");
+        assert_eq!(next_budget(64, 64, ms(10)), 64);
+        assert_eq!(next_budget(64, 64, ms(30)), 32);
+        assert_eq!(next_budget(64, 1, ms(90)), 1);
+        assert_eq!(next_budget(MOST, MOST, ms(1)), MOST);
+    }
+}

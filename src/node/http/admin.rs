@@ -1,0 +1,208 @@
+//! The owner's own: state, the numbers behind trust, imports, exports and backups. On the socket alone.
+
+use super::events::{Brought, many};
+use super::{App, Origin, Problem, export};
+use crate::document::status_name;
+use crate::event::Hex32;
+use crate::explain::{ExplainError, explain};
+use crate::node::Phase;
+use crate::store::{AuthorRecord, Group};
+use axum::body::Body;
+use axum::extract::{Path, Query, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Adds the administration to what everybody may ask.
+pub fn routes(public: Router<Arc<App>>) -> Router<Arc<App>> {
+    public
+        .route("/admin/status", get(status))
+        .route("/admin/reputation/{network}", get(reputation))
+        .route("/admin/explain/{digits}", get(explained))
+        .route("/admin/announce/{network}/{key}", get(announce))
+        .route("/admin/import", post(import))
+        .route("/admin/export", get(export::get))
+        .route("/admin/checkpoint", post(checkpoint))
+}
+
+async fn status(State(app): State<Arc<App>>) -> Result<Response, Problem> {
+    let core = &app.core;
+    let networks = match core.phase() {
+        Phase::Ready => app.asked(|driver| networks(driver)).await?,
+        _ => Value::Null,
+    };
+    let ticked = core.store.read().ticked()?;
+    let (durable, shown) = (core.durable.load(Ordering::Acquire), core.shown.load(Ordering::Acquire));
+    let [weighty, others] = app.lanes.waiting();
+    let ingest: BTreeMap<String, u64> = core
+        .metrics
+        .outcomes()
+        .into_iter()
+        .map(|(of, count)| (if of.code.is_empty() { of.outcome } else { of.code }.to_owned(), count))
+        .collect();
+    let answer = json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "store": core.store.id(),
+        "directory": core.store.directory().display().to_string(),
+        "phase": format!("{:?}", core.phase()).to_lowercase(),
+        "failure": core.failure(),
+        "loaded": core.loaded.load(Ordering::Relaxed),
+        "to_load": core.to_load.load(Ordering::Relaxed),
+        "events": core.metrics.events.get(),
+        "sequence": { "durable": durable, "shown": shown, "lag": durable.saturating_sub(shown) },
+        "views": { "tick": ticked.tick, "now": ticked.now.0 },
+        "clock": core.clock.now().0,
+        "waiting": { "weighty_bytes": weighty, "others_bytes": others, "limit_bytes": core.limits.waiting_bytes },
+        "ingest": ingest,
+        "storage": {
+            "store_bytes": core.store.bytes(),
+            "free_bytes": crate::node::watch::free_disk(core.store.directory()),
+            "min_free_bytes": core.limits.min_free_disk,
+            "full": core.disk_low.load(Ordering::Relaxed),
+        },
+        "networks": networks,
+    });
+    Ok(Json(answer).into_response())
+}
+
+fn networks(driver: &crate::node::Driver) -> Value {
+    let (intake, document) = (&driver.intake, &driver.document);
+    let mut posts: BTreeMap<_, BTreeMap<&str, u64>> = BTreeMap::new();
+    for post in document.posts.values() {
+        if let Some(network) = intake.event_network(post.post) {
+            *posts.entry(network).or_default().entry(status_name(post.status)).or_default() += 1;
+        }
+    }
+    let mut authors: BTreeMap<_, u64> = BTreeMap::new();
+    for key in document.authors.keys() {
+        if let Some(network) = intake.key_network(*key) {
+            *authors.entry(network).or_default() += 1;
+        }
+    }
+    let mut entries: BTreeMap<_, u64> = BTreeMap::new();
+    for entry in &document.entries {
+        if let Some(network) = intake.event_network(entry.entry) {
+            *entries.entry(network).or_default() += 1;
+        }
+    }
+    let profiles = |at: usize| -> Vec<Hex32> {
+        let network = intake.config().networks.get(at);
+        network.into_iter().flat_map(|n| &n.profiles).filter_map(|k| intake.key_name(*k)).collect()
+    };
+    let of = |(at, (id, name)): (usize, (_, &str))| {
+        json!({
+            "id": name,
+            "profiles": profiles(at),
+            "authors": authors.get(&id).copied().unwrap_or(0),
+            "entries": entries.get(&id).copied().unwrap_or(0),
+            "posts": posts.get(&id).cloned().unwrap_or_default(),
+        })
+    };
+    intake.networks().enumerate().map(of).collect()
+}
+
+#[derive(Debug, Deserialize)]
+struct Page {
+    limit: Option<usize>,
+}
+
+/// The keys of a network, by trust and reputation.
+async fn reputation(
+    State(app): State<Arc<App>>,
+    Path(network): Path<String>,
+    Query(page): Query<Page>,
+) -> Result<Response, Problem> {
+    let limit = page.limit.unwrap_or(50).min(10_000);
+    let all = tokio::task::spawn_blocking(move || app.core.store.read().authors(&network));
+    let mut all = all.await.map_err(|e| Problem::new(500, "internal error", e.to_string()))??;
+    let total = all.len();
+    all.sort_by_key(|(key, a)| (std::cmp::Reverse((a.trust, a.reputation, a.weight)), *key));
+    all.truncate(limit);
+    let authors: Vec<Value> = all.iter().map(|(key, author)| author_json(*key, author)).collect();
+    Ok(Json(json!({ "total": total, "authors": authors })).into_response())
+}
+
+fn author_json(key: Hex32, author: &AuthorRecord) -> Value {
+    json!({
+        "key": key,
+        "trust": author.trust.0,
+        "floor": author.floor.0,
+        "weight": author.weight.0,
+        "reputation": author.reputation.0,
+        "voice": author.voice.0,
+        "group": match &author.group {
+            Group::Alone(key) => key.to_string(),
+            Group::Profiles => "own profiles".into(),
+            Group::Owner(owner) => format!("owner {owner:?}"),
+        },
+        "origins": author.origins.len(),
+    })
+}
+
+/// Why a post has its status, or a key its trust.
+async fn explained(State(app): State<Arc<App>>, Path(digits): Path<String>) -> Result<Response, Problem> {
+    if !(crate::explain::MIN_DIGITS..=64).contains(&digits.len())
+        || !digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+    {
+        return Err(Problem::bad_request("name a post or a key by 8 to 64 lower-case hex digits"));
+    }
+    let found = app
+        .asked(move |driver| {
+            let explained = explain(driver.seen(), &digits)?;
+            let text: String = explained.iter().map(ToString::to_string).collect();
+            Ok(json!({ "now": driver.ticked().now.0, "explained": explained, "text": text }))
+        })
+        .await?;
+    found.map(|json| Json(json).into_response()).map_err(|e: ExplainError| match e {
+        ExplainError::Engine(e) => Problem::new(500, "internal error", e.to_string()),
+        other => Problem::not_found(other.to_string()),
+    })
+}
+
+/// The latest announce of a key: what a vouch for it reacts to.
+async fn announce(
+    State(app): State<Arc<App>>,
+    Path((network, key)): Path<(String, String)>,
+) -> Result<Response, Problem> {
+    let key = Hex32::parse(&key).ok_or_else(|| Problem::bad_request("a key is 64 lower-case hex digits"))?;
+    let seen = app.core.store.key_seen(&network, key)?;
+    let seen = seen.ok_or_else(|| Problem::not_found(format!("no event of {key} is held in `{network}`")))?;
+    let Some((created_at, announce)) = seen.announce else {
+        return Err(Problem::not_found(format!(
+            "{key} has announced nothing in `{network}` yet; a vouch reacts to an announce"
+        )));
+    };
+    Ok(Json(json!({ "announce": announce, "created_at": created_at.0, "first_seen": seen.first.0 }))
+        .into_response())
+}
+
+/// Records of a log, with their dates.
+async fn import(State(app): State<Arc<App>>, body: Body) -> Result<Response, Problem> {
+    if let Some(why) = app.core.refuses() {
+        return Err(Problem::later(why));
+    }
+    many(&app, Origin::Owner, Brought::Records, body).await
+}
+
+#[derive(Debug, Deserialize)]
+struct Backup {
+    directory: PathBuf,
+}
+
+/// A backup, made while the node runs.
+async fn checkpoint(State(app): State<Arc<App>>, Json(backup): Json<Backup>) -> Result<Response, Problem> {
+    if !backup.directory.is_absolute() || backup.directory.exists() {
+        return Err(Problem::bad_request("`directory` must be an absolute path of nothing that exists"));
+    }
+    let made = tokio::task::spawn_blocking(move || {
+        app.core.store.checkpoint(&backup.directory).map(|()| backup.directory)
+    });
+    let made = made.await.map_err(|e| Problem::new(500, "internal error", e.to_string()))??;
+    Ok(Json(json!({ "directory": made.display().to_string() })).into_response())
+}

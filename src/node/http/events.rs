@@ -1,0 +1,281 @@
+//! `POST /v1/events`: one event, or one a line, with an outcome for each; `GET /v1/events/{id}`.
+
+use super::lines::{BodyError, Line, Lines};
+use super::{App, Origin, Problem};
+use crate::document::{counts, status_name};
+use crate::event::{self, Code, Event, Hex32, MAX_BYTES, Refusal};
+use crate::log::{Record, event_text, read_record};
+use crate::node::lanes::What;
+use crate::node::limits;
+use crate::node::outcome::{Later, Outcome};
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+use wats_dataflows::ids::Millis;
+
+/// `POST /v1/events`
+pub async fn post(
+    State(app): State<Arc<App>>,
+    Extension(origin): Extension<Origin>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    app.may_write(origin, &headers)?;
+    if let Some(why) = app.core.refuses() {
+        return Err(app.not_now(why));
+    }
+    match media_type(&headers) {
+        "application/json" => one(&app, origin, body).await,
+        "application/x-ndjson" | "application/jsonl" => many(&app, origin, Brought::Events, body).await,
+        other => Err(Problem::new(
+            415,
+            "unsupported media type",
+            format!(
+                "`{other}`: send `application/json` for one event, `application/x-ndjson` for one a line"
+            ),
+        )),
+    }
+}
+
+/// What the lines of a body are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Brought {
+    /// Events, received now.
+    Events,
+    /// Records of a log; what a wats export says of when they were received is kept.
+    Records,
+}
+
+fn media_type(headers: &HeaderMap) -> &str {
+    let value = headers.get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
+    value.split(';').next().unwrap_or_default().trim()
+}
+
+impl App {
+    /// Whether this request may write.
+    pub fn may_write(&self, origin: Origin, headers: &HeaderMap) -> Result<(), Problem> {
+        let shown = headers.get(header::AUTHORIZATION).and_then(|v| v.to_str().ok());
+        match (&self.token, origin) {
+            (None, _) | (_, Origin::Owner) => Ok(()),
+            (Some(token), _) if token.is_shown(shown) => Ok(()),
+            (Some(_), _) => {
+                Err(Problem::new(401, "unauthorized", "show the node's token: `Authorization: Bearer …`"))
+            }
+        }
+    }
+
+    /// Counts an event that was not even read.
+    fn not_now(&self, why: Later) -> Problem {
+        let outcome = Outcome::later(why);
+        self.core.metrics.count(&outcome);
+        Problem::outcome(&outcome)
+    }
+}
+
+/// What became of a line, or will have.
+enum Coming {
+    Known(Outcome),
+    Waited(oneshot::Receiver<Outcome>),
+}
+
+impl Coming {
+    async fn outcome(self) -> Outcome {
+        match self {
+            Coming::Known(outcome) => outcome,
+            // The thread that was to answer is gone: the node is stopping.
+            Coming::Waited(outcome) => outcome.await.unwrap_or_else(|_| Outcome::later(Later::Stopping)),
+        }
+    }
+}
+
+async fn one(app: &App, origin: Origin, body: Body) -> Result<Response, Problem> {
+    let body = Lines::new(body, MAX_BYTES, MAX_BYTES as u64 + 1).whole().await;
+    let line = match body {
+        Ok(line) => line,
+        Err(BodyError::TooLong) => Line::Over,
+        Err(e) => return Err(Problem::new(408, "request timeout", e.to_string())),
+    };
+    let outcome = app.bring(line, origin, Brought::Events).await.outcome().await;
+    match outcome {
+        Outcome::Accepted { .. } | Outcome::Duplicate { .. } | Outcome::Blob => {
+            let status = StatusCode::from_u16(outcome.status()).unwrap_or(StatusCode::OK);
+            Ok((status, axum::Json(outcome.json())).into_response())
+        }
+        _ => Err(Problem::outcome(&outcome)),
+    }
+}
+
+/// One a line: an outcome for each, in their order.
+pub async fn many(app: &App, origin: Origin, brought: Brought, body: Body) -> Result<Response, Problem> {
+    let limits = &app.core.limits;
+    let mut lines = Lines::new(body, MAX_BYTES, limits.body_bytes);
+    let mut coming: Vec<(u64, Coming)> = Vec::new();
+    let mut number = 0;
+    let ended = loop {
+        match lines.next().await {
+            Ok(None) => break None,
+            Err(e) => break Some(e),
+            Ok(Some(Line::Whole(line))) if line.trim_ascii().is_empty() => number += 1,
+            Ok(Some(_)) if coming.len() >= limits.body_lines => break Some(BodyError::TooLong),
+            Ok(Some(line)) => {
+                number += 1;
+                coming.push((number, app.bring(line, origin, brought).await));
+            }
+        }
+    };
+    let mut text = String::with_capacity(coming.len() * 128);
+    let (mut taken, mut later) = (0u64, None);
+    for (line, coming) in coming {
+        let outcome = coming.outcome().await;
+        match &outcome {
+            Outcome::Later { why, after } => later = later.or(Some((*why, *after))),
+            _ => taken += 1,
+        }
+        let mut json = outcome.json();
+        json["line"] = line.into();
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{json}");
+    }
+    let status = match (ended, later) {
+        (Some(BodyError::TooLong), _) => 413,
+        (Some(_), _) => 408,
+        (None, Some((why, _))) if taken == 0 => why.status(),
+        _ => 200,
+    };
+    if let Some(e) = ended {
+        let _ = writeln!(
+            text,
+            "{}",
+            json!({ "line": number + 1, "outcome": "later", "code": "body", "reason": e.to_string() })
+        );
+    }
+    let mut response = Response::new(Body::from(text));
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/x-ndjson"));
+    if let Some((_, after)) = later {
+        response.headers_mut().insert(header::RETRY_AFTER, after.as_secs().max(1).into());
+    }
+    Ok(response)
+}
+
+impl App {
+    /// Brings a line on its way in: all that can be told of it at once is told at once.
+    async fn bring(&self, line: Line, origin: Origin, brought: Brought) -> Coming {
+        match self.start(line, origin, brought).await {
+            Ok(outcome) => Coming::Waited(outcome),
+            Err(outcome) => {
+                self.core.metrics.count(&outcome);
+                Coming::Known(outcome)
+            }
+        }
+    }
+
+    async fn start(
+        &self,
+        line: Line,
+        origin: Origin,
+        brought: Brought,
+    ) -> Result<oneshot::Receiver<Outcome>, Outcome> {
+        if let Some(why) = self.core.refuses() {
+            return Err(Outcome::later(why));
+        }
+        if let Origin::Address(address) = origin
+            && !self.rates.sources.allows(&limits::source(address))
+        {
+            return Err(Outcome::later(Later::SourceLimited));
+        }
+        let Line::Whole(line) = line else {
+            return Err(Outcome::Refused(Refusal::new(Code::TooLarge, event::over_size())));
+        };
+        let (received_at, what) =
+            read(&line, brought, &self.core.rules, self.core.clock.now()).map_err(Outcome::Refused)?;
+        let weighty = match &what {
+            What::Event(event, _) => {
+                if let Some(known) = self.known(event, received_at)? {
+                    return Err(known);
+                }
+                self.core.weighty.contains(&event.net, event.author)
+            }
+            What::Blob(..) => true,
+        };
+        let limited = origin != Origin::Owner;
+        self.lanes.bring(what, received_at, weighty, limited).await.map_err(Outcome::later)
+    }
+
+    /// An event that is held, by a copy that says nothing new: its checks may be skipped (section 1.2).
+    fn known(&self, event: &Event, received_at: Option<Millis>) -> Result<Option<Outcome>, Outcome> {
+        let held = self.core.store.held(event.id).map_err(|error| {
+            tracing::error!(%error, "the store failed to say whether it holds an event");
+            Outcome::later(Later::Failed)
+        })?;
+        let known = held.filter(|held| received_at.is_none_or(|at| held.received_at <= at));
+        Ok(known.map(|held| Outcome::Duplicate { id: event.id, seq: held.seq }))
+    }
+}
+
+/// Reads a line up to the event's id.
+fn read(
+    line: &[u8],
+    brought: Brought,
+    rules: &event::Rules,
+    now: Millis,
+) -> Result<(Option<Millis>, What), Refusal> {
+    let text = one_line(line);
+    let (received_at, record) = match brought {
+        Brought::Events => (None, event::parse(&text, rules).map(|event| Record::Event(Box::new(event)))),
+        Brought::Records => {
+            let read = read_record(&text, rules);
+            // Nothing was received in the future.
+            (read.received_at.map(|at| at.min(now)), read.outcome)
+        }
+    };
+    let what = match record? {
+        Record::Blob { blob, present } => What::Blob(blob, present),
+        Record::Event(event) => {
+            // What parses is UTF-8.
+            let text = String::from_utf8(text).map_err(|e| Refusal::new(Code::BadJson, e.to_string()))?;
+            let own = received_at.and_then(|_| event_text(&text));
+            What::Event(event, own.unwrap_or(text).into())
+        }
+    };
+    Ok((received_at, what))
+}
+
+/// The same JSON on one line: in JSON line ends stand between tokens only.
+fn one_line(text: &[u8]) -> Vec<u8> {
+    text.trim_ascii().iter().map(|&b| if matches!(b, b'\n' | b'\r') { b' ' } else { b }).collect()
+}
+
+/// `GET /v1/events/{id}`: an event with its status; never a number that is derived from trust.
+pub async fn get(State(app): State<Arc<App>>, Path(id): Path<String>) -> Result<Response, Problem> {
+    let id = Hex32::parse(&id).ok_or_else(|| Problem::bad_request("an id is 64 lower-case hex digits"))?;
+    let not_held = || Problem::not_found(format!("{id} is not held"));
+    let place = app.core.store.event(id)?.ok_or_else(not_held)?;
+    let read = read_record(place.text.as_bytes(), &event::Rules::any());
+    let Ok(Record::Event(event)) = read.outcome else {
+        return Err(Problem::new(
+            500,
+            "the store failed",
+            "the stored event does not parse; run `wats doctor`",
+        ));
+    };
+    let reader = app.core.store.read();
+    let mut answer = json!({ "seq": place.held.seq.0, "received_at": place.held.received_at.0 });
+    if let Some(post) = reader.post(&event.net, id)? {
+        answer["status"] = status_name(post.status).into();
+        answer["counts"] = counts(&post.counts);
+        answer["replicas"] = post.replicas.into();
+        if let Some(why) = post.why {
+            answer["why"] = why.into();
+        }
+    }
+    let mut text: Value = serde_json::from_str(&place.text).unwrap_or_default();
+    answer["event"] = if read.received_at.is_some() { text["event"].take() } else { text };
+    Ok(axum::Json(answer).into_response())
+}

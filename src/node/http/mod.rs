@@ -1,0 +1,183 @@
+//! What clients and the owner speak to: HTTP on an address, and on a Unix socket with the owner's
+//! permissions, which has the administration besides.
+
+mod admin;
+mod connections;
+mod events;
+mod export;
+mod lines;
+mod ops;
+mod problem;
+
+pub use problem::Problem;
+
+use super::NodeError;
+use super::core::Core;
+use super::drive::{Driver, Question};
+use super::lanes::Lanes;
+use super::limits::Rates;
+use axum::Router;
+use axum::extract::connect_info::ConnectInfo;
+use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use connections::{Capped, Peer};
+use crossbeam::channel::Sender;
+use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
+use std::sync::Arc;
+use tokio::runtime::Runtime;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// Connections at a time, of all clients.
+const CONNECTIONS: usize = 1024;
+
+/// The secret that a client must show to write.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token(String);
+
+impl Token {
+    /// The shortest that is not easily guessed.
+    pub const MIN: usize = 16;
+
+    /// Takes a text without its line end; none when it is shorter than [`Token::MIN`] or not printable.
+    pub fn new(text: &str) -> Option<Token> {
+        let text = text.trim_end();
+        let fit = text.len() >= Token::MIN && text.bytes().all(|b| b.is_ascii_graphic());
+        fit.then(|| Token(text.to_owned()))
+    }
+
+    /// Whether a header shows it; the time this takes tells nothing of the token.
+    fn is_shown(&self, header: Option<&str>) -> bool {
+        let shown = header.and_then(|h| h.strip_prefix("Bearer ")).unwrap_or_default();
+        blake3::hash(shown.as_bytes()) == blake3::hash(self.0.as_bytes())
+    }
+}
+
+impl std::fmt::Debug for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Token(…)")
+    }
+}
+
+/// Who sends a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// An address.
+    Address(IpAddr),
+    /// The owner, by the socket.
+    Owner,
+}
+
+/// What requests need.
+#[derive(Debug)]
+pub struct App {
+    core: Arc<Core>,
+    lanes: Lanes,
+    rates: Arc<Rates>,
+    ask: Sender<Question>,
+    token: Option<Token>,
+    working: tokio::sync::Semaphore,
+}
+
+impl App {
+    /// An app around a core.
+    pub fn new(
+        core: Arc<Core>,
+        lanes: Lanes,
+        rates: Arc<Rates>,
+        ask: Sender<Question>,
+        token: Option<Token>,
+    ) -> Arc<App> {
+        let working = tokio::sync::Semaphore::new(core.limits.requests);
+        Arc::new(App { core, lanes, rates, ask, token, working })
+    }
+
+    /// Asks the engine's thread about the state between two ticks.
+    async fn asked<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&Driver) -> T + Send + 'static,
+    ) -> Result<T, Problem> {
+        if self.core.phase() != super::Phase::Ready {
+            return Err(Problem::later(self.core.refuses().unwrap_or(super::Later::Loading)));
+        }
+        let (answer, answered) = tokio::sync::oneshot::channel();
+        let question: Question = Box::new(move |driver| {
+            // Whoever asked may have gone.
+            let _ = answer.send(question(driver));
+        });
+        self.ask.try_send(question).map_err(|_| Problem::later(super::Later::Busy))?;
+        answered.await.map_err(|_| Problem::later(super::Later::Stopping))
+    }
+}
+
+/// What everybody may ask.
+fn public(app: Arc<App>) -> Router<Arc<App>> {
+    use axum::routing::{get, post};
+    Router::new()
+        .route("/v1/events", post(events::post))
+        .route("/v1/events/{id}", get(events::get))
+        .route("/healthz", get(ops::health))
+        .route("/readyz", get(ops::ready))
+        .route("/metrics", get(ops::metrics))
+        .fallback(|| async {
+            Problem::not_found("there is nothing here; `/v1` is described in docs/OPERATING.md")
+        })
+        .method_not_allowed_fallback(|| async {
+            Problem::new(405, "method not allowed", "this path does not know that method")
+        })
+        .layer(DefaultBodyLimit::disable())
+        .layer(middleware::from_fn_with_state(app, one_of_many))
+}
+
+/// A bounded number of requests is worked on; the others are told to come again.
+async fn one_of_many(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    match app.working.try_acquire() {
+        Ok(_permit) => next.run(request).await,
+        Err(_) => Problem::later(super::Later::Busy).into_response(),
+    }
+}
+
+async fn of_address(
+    ConnectInfo(Peer(address)): ConnectInfo<Peer>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    request.extensions_mut().insert(Origin::Address(address));
+    next.run(request).await
+}
+
+async fn of_owner(mut request: Request, next: Next) -> Response {
+    request.extensions_mut().insert(Origin::Owner);
+    next.run(request).await
+}
+
+/// Listens, and serves until told to stop.
+///
+/// # Errors
+/// When an address cannot be had.
+pub fn serve(
+    runtime: &Runtime,
+    app: Arc<App>,
+    address: SocketAddr,
+    socket: &Path,
+    stop: &CancellationToken,
+) -> Result<(SocketAddr, Vec<JoinHandle<()>>), NodeError> {
+    let _inside = runtime.enter();
+    let failed = |at: String| move |cause| NodeError::Listen { at, cause };
+    let tcp =
+        runtime.block_on(tokio::net::TcpListener::bind(address)).map_err(failed(address.to_string()))?;
+    let address = tcp.local_addr().map_err(failed(address.to_string()))?;
+    let unix = connections::private_socket(socket).map_err(failed(socket.display().to_string()))?;
+
+    let clients = public(app.clone()).layer(middleware::from_fn(of_address)).with_state(app.clone());
+    let clients = clients.into_make_service_with_connect_info::<Peer>();
+    let owner = admin::routes(public(app.clone())).layer(middleware::from_fn(of_owner)).with_state(app);
+    let until = |stop: CancellationToken| async move { stop.cancelled().await };
+    let tcp = axum::serve(Capped::new(tcp, CONNECTIONS), clients).with_graceful_shutdown(until(stop.clone()));
+    let unix = axum::serve(unix, owner.into_make_service()).with_graceful_shutdown(until(stop.clone()));
+    let served =
+        vec![runtime.spawn(async move { drop(tcp.await) }), runtime.spawn(async move { drop(unix.await) })];
+    Ok((address, served))
+}

@@ -1,0 +1,84 @@
+//! Errors as problem documents (RFC 9457).
+
+use crate::event::Refusal;
+use crate::node::outcome::{Later, Outcome};
+use crate::store::StoreError;
+use axum::body::Body;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+
+/// An error, as a client reads it.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    status: u16,
+    document: Value,
+    retry_after: Option<u64>,
+}
+
+impl Problem {
+    /// A status, what kind of problem it is, and what to do about this one.
+    pub fn new(status: u16, title: &str, detail: impl Into<String>) -> Problem {
+        let document = json!({ "title": title, "status": status, "detail": detail.into() });
+        Problem { status, document, retry_after: None }
+    }
+
+    /// With a member more.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Problem {
+        self.document[name] = value.into();
+        self
+    }
+
+    /// Something is not there.
+    pub fn not_found(detail: impl Into<String>) -> Problem {
+        Problem::new(404, "not found", detail)
+    }
+
+    /// A request that cannot be understood.
+    pub fn bad_request(detail: impl Into<String>) -> Problem {
+        Problem::new(400, "bad request", detail)
+    }
+
+    /// Not now.
+    pub fn later(why: Later) -> Problem {
+        Problem::outcome(&Outcome::later(why))
+    }
+
+    /// What became of one event, where that is no success.
+    pub fn outcome(outcome: &Outcome) -> Problem {
+        let problem = |title: &str, detail: &str, code: &str| {
+            Problem::new(outcome.status(), title, detail).with("code", code)
+        };
+        match outcome {
+            Outcome::Refused(Refusal { code, reason }) => problem("event refused", reason, code.as_str()),
+            Outcome::Later { why, after } => {
+                let mut problem = problem("not now", why.reason(), why.as_str());
+                problem.retry_after = Some(after.as_secs().max(1));
+                problem
+            }
+            _ => Problem::new(500, "internal error", "a success was taken for a problem"),
+        }
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Problem {
+        tracing::error!(%error, "the store failed to answer a request");
+        Problem::new(500, "the store failed", "the node's log says how")
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = Response::new(Body::from(self.document.to_string()));
+        *response.status_mut() =
+            StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if let Some(seconds) = self.retry_after {
+            headers.insert(header::RETRY_AFTER, seconds.into());
+        }
+        response
+    }
+}

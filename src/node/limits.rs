@@ -1,0 +1,147 @@
+//! How much of anything the node takes: every bound in one place, with a default that works.
+
+use crate::event::Hex32;
+use governor::clock::DefaultClock;
+use governor::state::keyed::HashMapStateStore;
+use governor::{Quota, RateLimiter};
+use std::hash::Hash;
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+/// The bounds of a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of one request's body, streamed.
+    pub body_bytes: u64,
+    /// Lines of one request's body.
+    pub body_lines: usize,
+    /// Bytes of events that wait to be written, half of which are for keys with weight.
+    pub waiting_bytes: usize,
+    /// How long an event waits for room before its client is told to come again.
+    pub patience: Duration,
+    /// Requests that are worked on at a time.
+    pub requests: usize,
+    /// Events a second of one address (of one /64 in IPv6), over time.
+    pub source_per_second: u32,
+    /// Events of one address at once.
+    pub source_burst: u32,
+    /// Events a second of one key, over time; ten times as many of a key with weight.
+    pub key_per_second: u32,
+    /// Events of one key at once.
+    pub key_burst: u32,
+    /// Bytes of free disk below which nothing is taken in.
+    pub min_free_disk: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            body_bytes: 64 << 20,
+            body_lines: 100_000,
+            waiting_bytes: 32 << 20,
+            patience: Duration::from_secs(2),
+            requests: 256,
+            source_per_second: 5_000,
+            source_burst: 50_000,
+            key_per_second: 100,
+            key_burst: 5_000,
+            min_free_disk: 128 << 20,
+        }
+    }
+}
+
+/// The least an event counts for in [`Limits::waiting_bytes`]: what it takes besides its text.
+pub const LEAST_BYTES: usize = 1 << 10;
+
+/// How many sources or keys a limiter remembers before it forgets all that have been quiet.
+const REMEMBERED: usize = 1 << 16;
+
+/// A limit on each of many.
+#[derive(Debug)]
+pub struct Limiter<K: Hash + Eq + Clone>(Option<Keyed<K>>);
+
+type Keyed<K> = RateLimiter<K, HashMapStateStore<K>, DefaultClock>;
+
+impl<K: Hash + Eq + Clone> Limiter<K> {
+    /// So many a second and so many at once; without limit when one of them is 0.
+    pub fn new(per_second: u32, burst: u32) -> Limiter<K> {
+        let quota = NonZeroU32::new(per_second).zip(NonZeroU32::new(burst));
+        let keyed = quota.map(|(rate, burst)| Quota::per_second(rate).allow_burst(burst));
+        Limiter(keyed.map(RateLimiter::hashmap))
+    }
+
+    /// Whether this one may have one more.
+    pub fn allows(&self, who: &K) -> bool {
+        let Some(keyed) = &self.0 else {
+            return true;
+        };
+        if keyed.len() > REMEMBERED {
+            keyed.retain_recent();
+        }
+        keyed.check_key(who).is_ok()
+    }
+}
+
+/// Who sends: an address, or in IPv6 a network of the size that one household gets.
+pub fn source(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(_) => address,
+        IpAddr::V6(v6) => match v6.to_ipv4_mapped() {
+            Some(v4) => v4.into(),
+            None => {
+                let mut octets = v6.octets();
+                octets[8..].fill(0);
+                octets.into()
+            }
+        },
+    }
+}
+
+/// The limits on who sends, and who signs.
+#[derive(Debug)]
+pub struct Rates {
+    /// On addresses.
+    pub sources: Limiter<IpAddr>,
+    /// On keys without weight.
+    pub keys: Limiter<Hex32>,
+    /// On keys with weight.
+    pub weighty: Limiter<Hex32>,
+}
+
+impl Rates {
+    /// As the limits say.
+    pub fn new(limits: &Limits) -> Rates {
+        Rates {
+            sources: Limiter::new(limits.source_per_second, limits.source_burst),
+            keys: Limiter::new(limits.key_per_second, limits.key_burst),
+            weighty: Limiter::new(
+                limits.key_per_second.saturating_mul(10),
+                limits.key_burst.saturating_mul(10),
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limiter_stops_one_and_lets_others_pass() {
+        let limiter = Limiter::new(1, 3);
+        assert_eq!([(); 4].map(|()| limiter.allows(&'a')), [true, true, true, false]);
+        assert!(limiter.allows(&'b'));
+        assert!((0..100).all(|_| Limiter::new(0, 3).allows(&'a')));
+    }
+
+    #[test]
+    fn one_household_is_one_source() {
+        let a: IpAddr = "2001:db8:1:2::1".parse().unwrap();
+        let b: IpAddr = "2001:db8:1:2:ffff::9".parse().unwrap();
+        let c: IpAddr = "2001:db8:1:3::1".parse().unwrap();
+        assert_eq!(source(a), source(b));
+        assert_ne!(source(a), source(c));
+        assert_eq!(source("::ffff:10.0.0.1".parse().unwrap()), "10.0.0.1".parse::<IpAddr>().unwrap());
+    }
+}

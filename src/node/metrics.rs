@@ -1,0 +1,153 @@
+//! What the node counts, for `/metrics` and `wats status`. Nothing here is derived from trust.
+
+use super::outcome::{Later, Outcome};
+use crate::event::Code;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+/// An outcome, and the code of a refusal or a wait.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct Of {
+    /// `accepted`, `duplicate`, `refused` or `later`.
+    pub outcome: &'static str,
+    /// Why, where there is a why.
+    pub code: &'static str,
+}
+
+/// The counters and clocks of a node.
+#[derive(Debug)]
+pub struct Metrics {
+    /// Events by outcome.
+    pub ingest: Family<Of, Counter>,
+    /// Records of one sync.
+    pub group: Histogram,
+    /// Seconds of one tick of the dataflow, views written.
+    pub tick: Histogram,
+    /// Records of one tick.
+    pub tick_records: Histogram,
+    /// Views changed.
+    pub view_changes: Counter,
+    /// Ticks.
+    pub ticks: Counter,
+    /// Bytes of events that wait to be written, by lane.
+    pub waiting: [Gauge; 2],
+    /// Records that are durable and not yet in the views.
+    pub lag: Gauge,
+    /// Groups of records between the writer and the engine.
+    pub backlog: Gauge,
+    /// Bytes of the store's files.
+    pub store_bytes: Gauge,
+    /// Bytes of free disk.
+    pub free_disk: Gauge,
+    /// Events held.
+    pub events: Gauge,
+    /// Whether the node is ready.
+    pub ready: Gauge,
+}
+
+impl Default for Metrics {
+    fn default() -> Metrics {
+        let seconds = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 60.0];
+        let records = [1.0, 4.0, 16.0, 64.0, 256.0, 1024.0, 4096.0];
+        Metrics {
+            ingest: Family::default(),
+            group: Histogram::new(records),
+            tick: Histogram::new(seconds),
+            tick_records: Histogram::new(records),
+            view_changes: Counter::default(),
+            ticks: Counter::default(),
+            waiting: [Gauge::default(), Gauge::default()],
+            lag: Gauge::default(),
+            backlog: Gauge::default(),
+            store_bytes: Gauge::default(),
+            free_disk: Gauge::default(),
+            events: Gauge::default(),
+            ready: Gauge::default(),
+        }
+    }
+}
+
+impl Metrics {
+    /// Counts an outcome.
+    pub fn count(&self, outcome: &Outcome) {
+        let of = Of { outcome: outcome.name(), code: outcome.code().unwrap_or("") };
+        self.ingest.get_or_create(&of).inc();
+    }
+
+    /// Counts an outcome, and tells it to whoever waits for it.
+    pub fn answer(&self, answer: oneshot::Sender<Outcome>, outcome: Outcome) {
+        self.count(&outcome);
+        // Whoever asked may have gone; what is held stays held.
+        let _ = answer.send(outcome);
+    }
+
+    /// Counts a sync.
+    pub fn committed(&self, records: usize) {
+        self.group.observe(records as f64);
+    }
+
+    /// Counts a tick.
+    pub fn ticked(&self, records: usize, changes: usize, took: Duration) {
+        self.ticks.inc();
+        self.tick.observe(took.as_secs_f64());
+        self.tick_records.observe(records as f64);
+        self.view_changes.inc_by(changes as u64);
+    }
+
+    /// How many events had each outcome.
+    pub fn outcomes(&self) -> Vec<(Of, u64)> {
+        let codes = Code::ALL.iter().map(|code| ("refused", code.as_str()));
+        let later = Later::ALL.iter().map(|why| ("later", why.as_str()));
+        let all = [("accepted", ""), ("duplicate", "")].into_iter().chain(codes).chain(later);
+        all.filter_map(|(outcome, code)| {
+            let of = Of { outcome, code };
+            let count = self.ingest.get(&of)?.get();
+            Some((of, count))
+        })
+        .collect()
+    }
+
+    /// All of it, as Prometheus reads it.
+    pub fn registry(&self) -> Registry {
+        let mut all = Registry::with_prefix("wats");
+        all.register("ingest_events", "Events by outcome", self.ingest.clone());
+        all.register("ingest_group_records", "Records of one sync", self.group.clone());
+        all.register_with_unit(
+            "tick",
+            "One tick of the dataflow, views written",
+            Unit::Seconds,
+            self.tick.clone(),
+        );
+        all.register("tick_records", "Records of one tick", self.tick_records.clone());
+        all.register("ticks", "Ticks of the dataflow", self.ticks.clone());
+        all.register("view_changes", "Changes of views", self.view_changes.clone());
+        let [weighty, others] = &self.waiting;
+        all.register(
+            "waiting_weighty_bytes",
+            "Bytes of events that wait, of keys with weight",
+            weighty.clone(),
+        );
+        all.register("waiting_others_bytes", "Bytes of events that wait, of other keys", others.clone());
+        all.register(
+            "view_lag_records",
+            "Durable records that the views have not taken in",
+            self.lag.clone(),
+        );
+        all.register(
+            "engine_backlog_groups",
+            "Groups of records that wait for the engine",
+            self.backlog.clone(),
+        );
+        all.register("store_bytes", "Bytes of the store's files", self.store_bytes.clone());
+        all.register("disk_free_bytes", "Bytes of free disk", self.free_disk.clone());
+        all.register("events", "Events held", self.events.clone());
+        all.register("ready", "Whether the node is ready", self.ready.clone());
+        all
+    }
+}

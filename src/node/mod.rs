@@ -1,0 +1,278 @@
+//! The node: a process that runs for months, takes events in, and keeps the views current.
+//!
+//! ```text
+//!  http ─▶ lanes ─▶ verify ─▶ commit ─▶ drive ─▶ views
+//!  checked   room     signa-    one sync   micro-    one batch
+//!  to its id in bytes tures     for many   ticks     a tick
+//! ```
+//!
+//! Each arrow is a bounded queue. When a stage cannot keep up the one before it waits, and at the
+//! front clients are told to come again: nothing grows, and nothing that was acknowledged is lost.
+
+pub mod clock;
+mod commit;
+mod core;
+mod drive;
+pub mod http;
+mod lanes;
+pub mod limits;
+mod load;
+mod metrics;
+mod outcome;
+mod publish;
+mod verify;
+mod watch;
+
+pub use clock::Clock;
+pub use core::{Core, Phase};
+pub use drive::{Driver, Question};
+pub use limits::Limits;
+pub use load::{Loaded, Until, load, record};
+pub use outcome::{Later, Outcome};
+pub use watch::free_disk;
+
+use crate::config::Config;
+use crate::engine::EngineError;
+use crate::intake::Full;
+use crate::store::{Appender, Sizes, Store, StoreError};
+use crossbeam::channel::bounded;
+use http::{App, Token};
+use limits::Rates;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+
+/// Why a node cannot start, or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum NodeError {
+    /// The store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The engine.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// There are more names than the engine has integers for.
+    #[error(transparent)]
+    Full(#[from] Full),
+    /// It cannot listen.
+    #[error("cannot listen on {at}: {cause}; another process may, or the address is not of this machine")]
+    Listen {
+        /// Where.
+        at: String,
+        /// Why not.
+        cause: io::Error,
+    },
+    /// Writes would be open to anybody who reaches the address.
+    #[error(
+        "{0} can be reached from other machines: set `token_file` in `[node]`, so that only those who have the token may write"
+    )]
+    Open(SocketAddr),
+    /// Threads cannot be had.
+    #[error("cannot start a thread: {0}")]
+    Thread(io::Error),
+    /// A part of it failed.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// What a node is started with.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where the store lies.
+    pub store: PathBuf,
+    /// The networks it carries, and its policy.
+    pub config: Config,
+    /// Where it listens for clients.
+    pub listen: SocketAddr,
+    /// The socket for its owner.
+    pub socket: PathBuf,
+    /// What a client must show to write; needed off the loopback.
+    pub token: Option<Token>,
+    /// Its bounds.
+    pub limits: Limits,
+    /// Workers of the dataflow.
+    pub workers: usize,
+    /// Memory for the store.
+    pub sizes: Sizes,
+    /// What time it is.
+    pub clock: Clock,
+}
+
+/// A running node.
+#[derive(Debug)]
+pub struct Node {
+    core: Arc<Core>,
+    address: SocketAddr,
+    server: tokio::runtime::Runtime,
+    stop: CancellationToken,
+    served: Vec<tokio::task::JoinHandle<()>>,
+    threads: Vec<JoinHandle<()>>,
+    socket: PathBuf,
+}
+
+/// Groups of records between two threads.
+const QUEUE: usize = 4;
+/// Questions that wait for the engine.
+const QUESTIONS: usize = 64;
+/// Threads that serve clients.
+const SERVING: usize = 2;
+/// How long requests may take to end when the node stops.
+const GRACE: Duration = Duration::from_secs(2);
+
+impl Node {
+    /// Starts a node: it answers at once, and takes events in when it has read its store.
+    ///
+    /// # Errors
+    /// When the store cannot be opened, or an address cannot be had.
+    pub fn start(settings: Settings) -> Result<Node, NodeError> {
+        if !settings.listen.ip().is_loopback() && settings.token.is_none() {
+            return Err(NodeError::Open(settings.listen));
+        }
+        let store = Arc::new(Store::open(&settings.store, settings.sizes)?);
+        let rules = settings.config.rules();
+        let core = Arc::new(Core::new(store, rules, settings.limits.clone(), settings.clock.clone()));
+        let stop = CancellationToken::new();
+        let rates = Arc::new(Rates::new(&settings.limits));
+        let (lanes, exits) = lanes::lanes(&settings.limits);
+        let (to_commit, checked) = bounded(QUEUE);
+        let (to_engine, durable) = bounded(QUEUE);
+        let (ask, questions) = bounded(QUESTIONS);
+        let mut threads = Vec::new();
+
+        let (shared, limits) = (core.clone(), rates.clone());
+        threads.push(spawn("verify", move || verify::run(&shared, &limits, &exits, &to_commit))?);
+        let (shared, appender) = (core.clone(), Appender::new(core.store.clone())?);
+        core.durable.store(appender.last().0, std::sync::atomic::Ordering::Release);
+        threads.push(spawn("commit", move || commit::run(&shared, appender, &checked, &to_engine))?);
+        let (shared, config, workers) = (core.clone(), settings.config.clone(), settings.workers);
+        threads.push(spawn("drive", move || {
+            if let Err(e) = drive(&shared, &config, workers, &durable, &questions) {
+                shared.fail("the engine", &e);
+            }
+        })?);
+        let (shared, ended) = (core.clone(), stop.clone());
+        threads.push(spawn("watch", move || watch::run(&shared, &ended))?);
+
+        let app = App::new(core.clone(), lanes, rates, ask, settings.token.clone());
+        let server = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(SERVING)
+            .thread_name("wats-serve")
+            .enable_all()
+            .build()
+            .map_err(NodeError::Thread)?;
+        let (address, served) = http::serve(&server, app, settings.listen, &settings.socket, &stop)?;
+        tracing::info!(%address, socket = %settings.socket.display(), "listening");
+        Ok(Node { core, address, server, stop, served, threads, socket: settings.socket })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The socket for its owner.
+    pub fn socket(&self) -> &std::path::Path {
+        &self.socket
+    }
+
+    /// What its threads share.
+    pub fn core(&self) -> &Arc<Core> {
+        &self.core
+    }
+
+    /// Waits until it has read its store.
+    ///
+    /// # Errors
+    /// When it failed.
+    pub fn wait_ready(&self) -> Result<(), NodeError> {
+        while self.core.phase() == Phase::Loading {
+            thread::sleep(Duration::from_millis(5));
+        }
+        self.core.failure().map_or(Ok(()), |why| Err(NodeError::Failed(why)))
+    }
+
+    /// Waits for a signal to stop (an interrupt or `SIGTERM`), or for a failure.
+    ///
+    /// # Errors
+    /// When it failed, or signals cannot be heard.
+    pub fn wait(&self) -> Result<(), NodeError> {
+        use tokio::signal::unix::{SignalKind, signal};
+        self.server.block_on(async {
+            let mut terminate = signal(SignalKind::terminate()).map_err(NodeError::Thread)?;
+            let mut interrupt = signal(SignalKind::interrupt()).map_err(NodeError::Thread)?;
+            loop {
+                tokio::select! {
+                    _ = terminate.recv() => return Ok(()),
+                    _ = interrupt.recv() => return Ok(()),
+                    () = tokio::time::sleep(Duration::from_millis(200)) => {}
+                }
+                if let Some(why) = self.core.failure() {
+                    return Err(NodeError::Failed(why));
+                }
+            }
+        })
+    }
+
+    /// Stops: requests that are worked on get their answers, what was acknowledged is on the disk. What
+    /// the engine has not taken in yet it takes in after the next start.
+    ///
+    /// # Errors
+    /// When the disk fails at the last.
+    pub fn stop(self) -> Result<(), NodeError> {
+        let began = Instant::now();
+        self.core.enter(Phase::Stopping);
+        self.stop.cancel();
+        self.server.block_on(async {
+            let all = async {
+                for task in self.served {
+                    // A server that panicked has ended.
+                    let _ = task.await;
+                }
+            };
+            let _ = tokio::time::timeout(GRACE, all).await;
+        });
+        // With the last request the lanes go, and one thread after the other runs dry.
+        self.server.shutdown_timeout(GRACE / 4);
+        for thread in self.threads {
+            let _ = thread.join();
+        }
+        let _ = std::fs::remove_file(&self.socket);
+        self.core.store.sync()?;
+        tracing::info!(took_ms = began.elapsed().as_millis() as u64, "stopped");
+        self.core.failure().map_or(Ok(()), |why| Err(NodeError::Failed(why)))
+    }
+}
+
+fn spawn(name: &str, life: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, NodeError> {
+    thread::Builder::new().name(format!("wats-{name}")).spawn(life).map_err(NodeError::Thread)
+}
+
+/// The engine thread: loads, then follows.
+fn drive(
+    core: &Arc<Core>,
+    config: &Config,
+    workers: usize,
+    durable: &crossbeam::channel::Receiver<Vec<commit::Durable>>,
+    questions: &crossbeam::channel::Receiver<Question>,
+) -> Result<(), NodeError> {
+    let began = Instant::now();
+    let mut driver = Driver::new(core.clone(), config, workers)?;
+    let Some(loaded) = load(core, &mut driver, load::Until::End)? else {
+        return Ok(());
+    };
+    let views = loaded.views;
+    tracing::info!(
+        records = loaded.records,
+        left_out = loaded.left_out,
+        took_ms = began.elapsed().as_millis() as u64,
+        views = views.same + views.missing + views.different,
+        corrected = views.missing + views.extra + views.different,
+        "ready"
+    );
+    core.enter(Phase::Ready);
+    drive::run(&mut driver, durable, questions)
+}

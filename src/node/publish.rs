@@ -1,0 +1,142 @@
+//! Views on their way to the store: integers become the names that events sign.
+
+use crate::document::Document;
+use crate::event::Hex32;
+use crate::intake::Intake;
+use crate::store::{AuthorRecord, EntryRecord, Group, PostRecord, RankRecord, Shown, StoreError, ViewBatch};
+use crate::why::why;
+use wats_dataflows::ids::{EventId, GroupId, KeyId};
+use wats_dataflows::views::{AuthorView, EntryView, PostView, View};
+
+/// Adds the changes of a tick.
+///
+/// # Errors
+/// When a view is over the limit of a record.
+pub fn changes(changes: &[(View, i64)], intake: &Intake, batch: &mut ViewBatch) -> Result<(), StoreError> {
+    changes.iter().try_for_each(|(view, diff)| one(view, *diff > 0, intake, batch))
+}
+
+/// Everything there is.
+///
+/// # Errors
+/// When a view is over the limit of a record.
+pub fn all(document: &Document, intake: &Intake) -> Result<ViewBatch, StoreError> {
+    let mut batch = ViewBatch::default();
+    for view in document.posts.values() {
+        post(view, true, intake, &mut batch)?;
+    }
+    for view in document.authors.values() {
+        author(view, true, intake, &mut batch)?;
+    }
+    for view in &document.entries {
+        entry(view, true, intake, &mut batch)?;
+    }
+    for (thread, answer) in &document.canonical {
+        shown(*thread, *answer, Shown::Canonical, true, intake, &mut batch)?;
+    }
+    for (thread, digest) in &document.covers {
+        shown(*thread, *digest, Shown::Digest, true, intake, &mut batch)?;
+    }
+    for view in document.blobs.values() {
+        one(&View::Blob(*view), true, intake, &mut batch)?;
+    }
+    Ok(batch)
+}
+
+fn one(view: &View, here: bool, intake: &Intake, batch: &mut ViewBatch) -> Result<(), StoreError> {
+    match view {
+        View::Post(view) => post(view, here, intake, batch),
+        View::Author(view) => author(view, here, intake, batch),
+        View::Entry(view) => entry(view, here, intake, batch),
+        View::Canonical(view) => shown(view.thread, view.answer, Shown::Canonical, here, intake, batch),
+        View::Cover(view) => shown(view.thread, view.digest, Shown::Digest, here, intake, batch),
+        View::Blob(view) => {
+            let record = here.then_some(RankRecord { pinned: view.pinned, rank: view.rank });
+            match intake.blob_name(view.blob) {
+                Some(name) => batch.rank(name, record.as_ref()),
+                None => Ok(()),
+            }
+        }
+    }
+}
+
+/// The network and the name of an event: views speak of events that the intake has named.
+fn event(id: EventId, intake: &Intake) -> Option<(&str, Hex32)> {
+    Some((intake.network_name(intake.event_network(id)?)?, intake.event_name(id)?))
+}
+
+/// The network and the name of a key.
+pub fn key(id: KeyId, intake: &Intake) -> Option<(&str, Hex32)> {
+    Some((intake.network_name(intake.key_network(id)?)?, intake.key_name(id)?))
+}
+
+fn post(view: &PostView, here: bool, intake: &Intake, batch: &mut ViewBatch) -> Result<(), StoreError> {
+    let Some((network, id)) = event(view.post, intake) else {
+        return Ok(());
+    };
+    let record = here.then(|| PostRecord {
+        author: intake.key_name(view.author).unwrap_or_default(),
+        status: view.status,
+        score: view.score,
+        counts: view.counts,
+        replicas: view.replicas,
+        why: why(view, intake),
+    });
+    batch.post(network, id, record.as_ref())
+}
+
+fn author(view: &AuthorView, here: bool, intake: &Intake, batch: &mut ViewBatch) -> Result<(), StoreError> {
+    let Some((network, name)) = key(view.key, intake) else {
+        return Ok(());
+    };
+    let record = here.then(|| {
+        let mut origins: Vec<Group> = view.origins.iter().map(|g| group(*g, intake)).collect();
+        // By name, so that the record does not depend on the integers of this run.
+        origins.sort_unstable();
+        AuthorRecord {
+            trust: view.trust,
+            floor: view.floor,
+            weight: view.weight,
+            reputation: view.reputation,
+            voice: view.voice,
+            group: group(view.group, intake),
+            class: group(view.class, intake),
+            origins,
+        }
+    });
+    batch.author(network, name, record.as_ref())
+}
+
+fn group(group: GroupId, intake: &Intake) -> Group {
+    match group {
+        GroupId::Alone(key) => Group::Alone(intake.key_name(key).unwrap_or_default()),
+        GroupId::Profiles(_) => Group::Profiles,
+        GroupId::Owner(owner) => Group::Owner(intake.owner_name(owner).unwrap_or_default().to_owned()),
+    }
+}
+
+fn entry(view: &EntryView, here: bool, intake: &Intake, batch: &mut ViewBatch) -> Result<(), StoreError> {
+    let Some((network, id)) = event(view.entry, intake) else {
+        return Ok(());
+    };
+    let record = here.then(|| {
+        let mut threads: Vec<Hex32> = view.threads.iter().filter_map(|t| intake.event_name(*t)).collect();
+        threads.sort_unstable();
+        EntryRecord { threads }
+    });
+    batch.entry(network, id, view.digest, record.as_ref())
+}
+
+fn shown(
+    root: EventId,
+    shown: EventId,
+    what: Shown,
+    here: bool,
+    intake: &Intake,
+    batch: &mut ViewBatch,
+) -> Result<(), StoreError> {
+    let Some((network, root)) = event(root, intake) else {
+        return Ok(());
+    };
+    batch.shown(network, root, what, intake.event_name(shown).filter(|_| here))
+}

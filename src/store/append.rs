@@ -1,0 +1,260 @@
+//! Taking records in: many, one sync, then they are held.
+
+use super::codec::{decode, encode};
+use super::records::{BlobAt, HeldAt, KeySeen, Logged, Seq, scoped};
+use super::{Family, Store, StoreError, synced};
+use crate::event::{Content, Event, Hex32, Rules};
+use crate::log::{Record, read_record};
+use rocksdb::WriteBatch;
+use std::collections::HashMap;
+use std::sync::Arc;
+use wats_dataflows::ids::Millis;
+
+/// What became of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Added {
+    /// It is held, at this place.
+    New(Seq),
+    /// The event was held since a later time: the earlier one counts from now on.
+    Earlier(Seq),
+    /// It was held already, or says nothing new.
+    Known(Seq),
+}
+
+/// The one who writes the sequence. Nothing is held before [`Appender::commit`] returns.
+pub struct Appender {
+    store: Arc<Store>,
+    /// The last place that was given.
+    last: Seq,
+    /// The last place that is durable.
+    durable: Seq,
+    batch: WriteBatch,
+    /// What the batch will say, for those that follow in it.
+    events: HashMap<Hex32, HeldAt>,
+    keys: HashMap<Vec<u8>, KeySeen>,
+    blobs: HashMap<Hex32, BlobAt>,
+}
+
+impl std::fmt::Debug for Appender {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Appender").field("last", &self.last).field("durable", &self.durable).finish()
+    }
+}
+
+impl Appender {
+    /// Appends to a store; there must be no other.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn new(store: Arc<Store>) -> Result<Appender, StoreError> {
+        let last = store.last()?;
+        Ok(Appender {
+            store,
+            last,
+            durable: last,
+            batch: WriteBatch::default(),
+            events: HashMap::new(),
+            keys: HashMap::new(),
+            blobs: HashMap::new(),
+        })
+    }
+
+    /// Where a held event is, those of this batch included.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn held(&self, id: Hex32) -> Result<Option<HeldAt>, StoreError> {
+        match self.events.get(&id) {
+            Some(held) => Ok(Some(*held)),
+            None => self.store.held(id),
+        }
+    }
+
+    /// Adds an event that passed every check; `text` is its JSON text on one line.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn event(&mut self, event: &Event, received_at: Millis, text: &str) -> Result<Added, StoreError> {
+        let id = event.id;
+        let Some(held) = self.held(id)? else {
+            let text = text.to_owned();
+            let seq = self.push(&Logged::Event { received_at, id, text })?;
+            self.hold(id, HeldAt { seq, received_at })?;
+            self.saw(event, received_at, true)?;
+            return Ok(Added::New(seq));
+        };
+        if held.received_at <= received_at {
+            return Ok(Added::Known(held.seq));
+        }
+        let seq = self.push(&Logged::Copy { received_at, id })?;
+        self.hold(id, HeldAt { received_at, ..held })?;
+        self.saw(event, received_at, false)?;
+        Ok(Added::Earlier(seq))
+    }
+
+    /// Adds a record of a blob.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn blob(&mut self, blob: Hex32, present: bool, received_at: Millis) -> Result<Added, StoreError> {
+        let said = BlobAt { received_at, present };
+        let Some(now) = last_word(self.blob_at(blob)?, said) else {
+            return Ok(Added::Known(self.last));
+        };
+        let seq = self.push(&Logged::Blob { received_at, blob, present })?;
+        self.keep_blob(blob, now)?;
+        Ok(Added::New(seq))
+    }
+
+    fn blob_at(&self, blob: Hex32) -> Result<Option<BlobAt>, StoreError> {
+        match self.blobs.get(&blob) {
+            Some(at) => Ok(Some(*at)),
+            None => self.store.blob(blob),
+        }
+    }
+
+    fn keep_blob(&mut self, blob: Hex32, at: BlobAt) -> Result<(), StoreError> {
+        self.batch.put_cf(self.store.family(Family::Blobs), blob.0, encode(&at)?);
+        self.blobs.insert(blob, at);
+        Ok(())
+    }
+
+    /// The last place that was given.
+    pub fn last(&self) -> Seq {
+        self.last
+    }
+
+    /// Records in the batch.
+    pub fn pending(&self) -> u64 {
+        self.last.0 - self.durable.0
+    }
+
+    /// Lets go of the batch: nothing of it was written.
+    pub fn abandon(&mut self) {
+        self.batch = WriteBatch::default();
+        self.events.clear();
+        self.keys.clear();
+        self.blobs.clear();
+        self.durable = self.last;
+    }
+
+    /// Makes the batch durable: one sync. When it fails nothing of it is held, and its places are not
+    /// given again: whatever of it may have reached the disk stands at places of its own.
+    ///
+    /// # Errors
+    /// When the disk fails or is full.
+    pub fn commit(&mut self) -> Result<Seq, StoreError> {
+        let (batch, pending) = (std::mem::take(&mut self.batch), self.pending());
+        self.abandon();
+        if pending > 0 {
+            self.store.db.write_opt(batch, &synced())?;
+        }
+        Ok(self.last)
+    }
+
+    fn push(&mut self, logged: &Logged) -> Result<Seq, StoreError> {
+        let seq = Seq(self.last.0 + 1);
+        self.batch.put_cf(self.store.family(Family::Sequence), seq.0.to_be_bytes(), encode(logged)?);
+        self.last = seq;
+        Ok(seq)
+    }
+
+    fn hold(&mut self, id: Hex32, held: HeldAt) -> Result<(), StoreError> {
+        self.batch.put_cf(self.store.family(Family::Events), id.0, encode(&held)?);
+        self.events.insert(id, held);
+        Ok(())
+    }
+
+    fn saw(&mut self, event: &Event, received_at: Millis, new: bool) -> Result<(), StoreError> {
+        let key = scoped(&event.net, &event.author);
+        let seen = match self.keys.get(&key) {
+            Some(seen) => Some(*seen),
+            None => match self.store.db.get_pinned_cf(self.store.family(Family::Keys), &key)? {
+                Some(bytes) => Some(decode::<KeySeen>(&bytes)?),
+                None => None,
+            },
+        };
+        let seen = seen.unwrap_or(KeySeen { first: received_at, events: 0, announce: None });
+        let announce = matches!(event.content, Content::Announce { .. });
+        let seen = KeySeen {
+            first: seen.first.min(received_at),
+            events: seen.events + u64::from(new),
+            announce: seen.announce.max(announce.then_some((event.created_at, event.id))),
+        };
+        self.batch.put_cf(self.store.family(Family::Keys), &key, encode(&seen)?);
+        self.keys.insert(key, seen);
+        Ok(())
+    }
+
+    /// Makes again what follows from the sequence directly: places, keys and blobs.
+    ///
+    /// # Errors
+    /// When the sequence is damaged, or the disk fails.
+    pub fn rebuild(&mut self) -> Result<(), StoreError> {
+        for family in [Family::Events, Family::Keys, Family::Blobs] {
+            self.store.forget(family)?;
+        }
+        let store = self.store.clone();
+        for item in store.records(Seq(0)) {
+            let (seq, logged) = item?;
+            self.follow(seq, &logged)?;
+            if self.events.len() + self.blobs.len() >= REBUILT {
+                self.write()?;
+            }
+        }
+        self.write()
+    }
+
+    fn follow(&mut self, seq: Seq, logged: &Logged) -> Result<(), StoreError> {
+        match logged {
+            Logged::Event { received_at, id, text } => {
+                let read = read_record(text.as_bytes(), &Rules::any());
+                let Ok(Record::Event(event)) = read.outcome else {
+                    return Err(StoreError::Damaged(format!("record {} is not the event {id}", seq.0)));
+                };
+                self.hold(*id, HeldAt { seq, received_at: *received_at })?;
+                self.saw(&event, *received_at, true)
+            }
+            Logged::Copy { received_at, id } => {
+                let Some(held) = self.held(*id)? else {
+                    return Err(StoreError::Damaged(format!(
+                        "record {} is a copy of {id}, which is not held",
+                        seq.0
+                    )));
+                };
+                let place = self.store.record_at(held.seq)?;
+                let read = read_record(place.as_bytes(), &Rules::any());
+                self.hold(*id, HeldAt { received_at: held.received_at.min(*received_at), ..held })?;
+                match read.outcome {
+                    Ok(Record::Event(event)) => self.saw(&event, *received_at, false),
+                    _ => Ok(()),
+                }
+            }
+            Logged::Blob { received_at, blob, present } => {
+                let before = self.blob_at(*blob)?;
+                match last_word(before, BlobAt { received_at: *received_at, present: *present }) {
+                    Some(now) => self.keep_blob(*blob, now),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+
+    fn write(&mut self) -> Result<(), StoreError> {
+        let batch = std::mem::take(&mut self.batch);
+        self.abandon();
+        Ok(self.store.db.write_opt(batch, &synced())?)
+    }
+}
+
+/// Names of one write while rebuilding.
+const REBUILT: usize = 10_000;
+
+/// The last word on a blob after another: the largest `received_at`, and on a tie absence (section 1.2).
+/// None where the other says nothing new.
+fn last_word(before: Option<BlobAt>, other: BlobAt) -> Option<BlobAt> {
+    match before {
+        Some(at) if (other.received_at, !other.present) <= (at.received_at, !at.present) => None,
+        _ => Some(other),
+    }
+}

@@ -1,0 +1,46 @@
+//! One process at a time: a lock on a file that names who holds it.
+
+use super::StoreError;
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, Write};
+use std::path::Path;
+
+/// The name of the lock file in a store's directory.
+const FILE: &str = "wats.lock";
+
+/// Holds a directory for this process; the kernel lets go of it however the process ends.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// Takes the lock of a directory.
+    ///
+    /// # Errors
+    /// When another process holds it, which is named, or the file cannot be made.
+    pub fn take(directory: &Path) -> Result<Lock, StoreError> {
+        let path = directory.join(FILE);
+        let failed = |cause| StoreError::File { file: path.clone(), cause };
+        // Whoever holds the lock may be read off the file, so it must not be emptied before it is ours.
+        let mut options = OpenOptions::new();
+        let mut file =
+            options.read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK) => {
+                let mut holder = String::new();
+                // A file that cannot be read leaves the holder unnamed.
+                let _ = (&file).take(32).read_to_string(&mut holder);
+                let pid = holder.trim().parse().ok();
+                return Err(StoreError::Locked { directory: directory.to_owned(), pid });
+            }
+            Err(e) => return Err(failed(e.into())),
+        }
+        file.set_len(0).and_then(|()| file.rewind()).map_err(failed)?;
+        writeln!(file, "{}", std::process::id()).map_err(failed)?;
+        Ok(Lock { _file: file })
+    }
+}

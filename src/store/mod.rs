@@ -1,0 +1,362 @@
+//! The store: RocksDB, one directory, one process.
+//!
+//! What was taken in is in the *sequence* and is the truth: events, copies received earlier, blobs,
+//! in the order in which this node took them. It is written with one sync for many, before anybody is
+//! told that an event is held. All else follows from it: where each event is, when a key was first
+//! seen, the last word on a blob, and the *views*, which are written in one batch with the tick that
+//! they are of. A crash may lose the last ticks, never an event, and never half a tick.
+
+mod append;
+mod codec;
+mod lock;
+mod read;
+mod records;
+mod views;
+
+pub use append::{Added, Appender};
+pub use codec::CodecError;
+pub use lock::Lock;
+pub use read::{Place, Reader, Records};
+pub use records::{
+    AuthorRecord, BlobAt, EntryRecord, Group, HeldAt, KeySeen, Logged, PostRecord, RankRecord, Seq,
+    ShownRecord, Ticked,
+};
+pub use views::{Compared, Shown, ViewBatch};
+
+use crate::event::Hex32;
+use rocksdb::checkpoint::Checkpoint;
+use rocksdb::{
+    BlockBasedOptions, Cache, ColumnFamilyDescriptor, DB, DBCompressionType, ErrorKind, IteratorMode,
+    Options, WriteOptions,
+};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The version of the layout of column families and keys.
+pub const SCHEMA: u32 = 1;
+
+/// Why the store cannot do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Another process holds it.
+    #[error("{}: is in use by {}; stop it first, or talk to it", directory.display(), holder(*pid))]
+    Locked {
+        /// The directory.
+        directory: PathBuf,
+        /// Who holds it, where that could be read.
+        pid: Option<u32>,
+    },
+    /// It was written by a later wats.
+    #[error("{}: is of schema {found}, and this wats knows up to {SCHEMA}: use the newer wats, or restore a backup", directory.display())]
+    Newer {
+        /// The directory.
+        directory: PathBuf,
+        /// Its schema.
+        found: u32,
+    },
+    /// A stored record cannot be read.
+    #[error("the store is damaged: {at}: {cause}; run `wats doctor`, or restore a backup")]
+    Record {
+        /// Where.
+        at: String,
+        /// Why.
+        cause: CodecError,
+    },
+    /// The store contradicts itself.
+    #[error("the store is damaged: {0}; run `wats doctor`, or restore a backup")]
+    Damaged(String),
+    /// The disk is full.
+    #[error("the disk is full: {0}; free some space, and the node goes on by itself")]
+    Full(String),
+    /// RocksDB failed otherwise.
+    #[error("the store failed: {0}")]
+    Failed(#[source] rocksdb::Error),
+    /// A file beside it failed.
+    #[error("{}: {cause}", file.display())]
+    File {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+}
+
+fn holder(pid: Option<u32>) -> String {
+    pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
+}
+
+impl From<rocksdb::Error> for StoreError {
+    fn from(error: rocksdb::Error) -> StoreError {
+        match error.kind() {
+            ErrorKind::Corruption => StoreError::Damaged(error.into_string()),
+            ErrorKind::IOError if is_full(error.as_ref()) => StoreError::Full(error.into_string()),
+            _ => StoreError::Failed(error),
+        }
+    }
+}
+
+fn is_full(message: &str) -> bool {
+    message.contains("No space left on device") || message.contains("NoSpace") || message.contains("no space")
+}
+
+impl From<CodecError> for StoreError {
+    fn from(cause: CodecError) -> StoreError {
+        StoreError::Record { at: "a record to write".into(), cause }
+    }
+}
+
+/// A column family: what it maps to what, and how it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Family {
+    /// Schema, the store's id, the tick of the views.
+    Meta,
+    /// Place in the sequence -> [`Logged`].
+    Sequence,
+    /// Event id -> [`HeldAt`].
+    Events,
+    /// Network, key -> [`KeySeen`].
+    Keys,
+    /// Blob -> [`BlobAt`].
+    Blobs,
+    /// Network, event -> [`PostRecord`].
+    Posts,
+    /// Network, key -> [`AuthorRecord`].
+    Authors,
+    /// Network, event, digest or thread -> [`EntryRecord`].
+    Entries,
+    /// Network, root, canonical answer or digest -> [`ShownRecord`].
+    Threads,
+    /// Blob -> [`RankRecord`].
+    Ranks,
+}
+
+impl Family {
+    const ALL: [Family; 10] = [
+        Family::Meta,
+        Family::Sequence,
+        Family::Events,
+        Family::Keys,
+        Family::Blobs,
+        Family::Posts,
+        Family::Authors,
+        Family::Entries,
+        Family::Threads,
+        Family::Ranks,
+    ];
+    /// What follows from the sequence by way of the dataflow.
+    const VIEWS: [Family; 5] =
+        [Family::Posts, Family::Authors, Family::Entries, Family::Threads, Family::Ranks];
+
+    fn name(self) -> &'static str {
+        match self {
+            Family::Meta => "default",
+            Family::Sequence => "sequence",
+            Family::Events => "events",
+            Family::Keys => "keys",
+            Family::Blobs => "blobs",
+            Family::Posts => "posts",
+            Family::Authors => "authors",
+            Family::Entries => "entries",
+            Family::Threads => "threads",
+            Family::Ranks => "ranks",
+        }
+    }
+}
+
+const KEY_SCHEMA: &[u8] = b"schema";
+const KEY_ID: &[u8] = b"id";
+const KEY_TICKED: &[u8] = b"ticked";
+
+/// How much memory and disk the store may use for its own work.
+#[derive(Clone, Copy, Debug)]
+pub struct Sizes {
+    /// Blocks kept in memory, in bytes.
+    pub cache: usize,
+    /// Writes kept in memory before they are sorted into files, in bytes.
+    pub writes: usize,
+}
+
+impl Default for Sizes {
+    fn default() -> Sizes {
+        Sizes { cache: 64 << 20, writes: 64 << 20 }
+    }
+}
+
+/// An open store.
+#[derive(Debug)]
+pub struct Store {
+    db: DB,
+    id: Hex32,
+    directory: PathBuf,
+    /// Let go of after the database is closed.
+    _lock: Lock,
+}
+
+impl Store {
+    /// Opens the store in a directory, or makes one.
+    ///
+    /// # Errors
+    /// When another process holds it, it is of a later schema, it is damaged, or the disk fails.
+    pub fn open(directory: &Path, sizes: Sizes) -> Result<Store, StoreError> {
+        let failed = |cause| StoreError::File { file: directory.to_owned(), cause };
+        crate::files::private_directory(directory).map_err(failed)?;
+        let lock = Lock::take(directory)?;
+        let families = families(sizes);
+        let db = DB::open_cf_descriptors(&options(sizes), directory.join("db"), families)?;
+        let mut store = Store { db, id: Hex32::default(), directory: directory.to_owned(), _lock: lock };
+        store.check_schema()?;
+        store.id = store.own_id()?;
+        Ok(store)
+    }
+
+    /// Where it is.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// A name that was drawn when the store was made: a cursor of another store is told by it.
+    pub fn id(&self) -> Hex32 {
+        self.id
+    }
+
+    fn family(&self, family: Family) -> &rocksdb::ColumnFamily {
+        // Every family was opened, or made, with the database.
+        self.db.cf_handle(family.name()).expect("a family that was opened")
+    }
+
+    fn check_schema(&self) -> Result<(), StoreError> {
+        let found = match self.db.get(KEY_SCHEMA)? {
+            Some(bytes) => <[u8; 4]>::try_from(bytes.as_slice())
+                .map(u32::from_le_bytes)
+                .map_err(|_| StoreError::Damaged("the schema's version is not a number".into()))?,
+            None if self.is_fresh()? => SCHEMA,
+            None => return Err(StoreError::Damaged("it has records, and no schema".into())),
+        };
+        if found > SCHEMA {
+            return Err(StoreError::Newer { directory: self.directory.clone(), found });
+        }
+        if found < SCHEMA {
+            self.forget_views()?;
+        }
+        self.db.put_opt(KEY_SCHEMA, SCHEMA.to_le_bytes(), &synced())?;
+        Ok(())
+    }
+
+    fn is_fresh(&self) -> Result<bool, StoreError> {
+        let first = self.db.iterator_cf(self.family(Family::Sequence), IteratorMode::Start).next();
+        Ok(first.transpose()?.is_none())
+    }
+
+    /// Drops every view: they follow from the sequence, so this is how an older schema is migrated.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn forget_views(&self) -> Result<(), StoreError> {
+        Family::VIEWS.into_iter().try_for_each(|family| self.forget(family))?;
+        self.db.delete(KEY_TICKED)?;
+        Ok(())
+    }
+
+    /// Drops all of a family; no key is as long as the end of the range.
+    fn forget(&self, family: Family) -> Result<(), StoreError> {
+        Ok(self.db.delete_range_cf(self.family(family), [].as_slice(), [0xff; 160].as_slice())?)
+    }
+
+    fn own_id(&self) -> Result<Hex32, StoreError> {
+        if let Some(id) = self.db.get(KEY_ID)? {
+            let damaged = |_| StoreError::Damaged("the store's id is not 32 bytes".into());
+            return <[u8; 32]>::try_from(id.as_slice()).map(Hex32).map_err(damaged);
+        }
+        let mut id = [0; 32];
+        getrandom::fill(&mut id)
+            .map_err(|e| StoreError::File { file: self.directory.clone(), cause: io::Error::other(e) })?;
+        self.db.put_opt(KEY_ID, id, &synced())?;
+        Ok(Hex32(id))
+    }
+
+    /// Makes a copy of the store, as it is now, in a directory that must not exist: hard links where
+    /// the file system allows it, so that it costs next to nothing.
+    ///
+    /// # Errors
+    /// When the directory exists or cannot be made.
+    pub fn checkpoint(&self, directory: &Path) -> Result<(), StoreError> {
+        crate::files::private_directory(directory)
+            .map_err(|cause| StoreError::File { file: directory.to_owned(), cause })?;
+        Checkpoint::new(&self.db)?.create_checkpoint(directory.join("db"))?;
+        Ok(())
+    }
+
+    /// Brings everything that was written to the disk.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub fn sync(&self) -> Result<(), StoreError> {
+        Ok(self.db.flush_wal(true)?)
+    }
+
+    /// The size of its files on disk, in bytes, without what is not yet sorted into files.
+    pub fn bytes(&self) -> u64 {
+        let size = |family| {
+            let of = self.db.property_int_value_cf(self.family(family), "rocksdb.total-sst-files-size");
+            of.ok().flatten().unwrap_or(0)
+        };
+        Family::ALL.into_iter().map(size).sum()
+    }
+
+    /// Reads every block of every file, and compares its checksum.
+    ///
+    /// # Errors
+    /// The first damage that is met.
+    pub fn check_files(&self) -> Result<u64, StoreError> {
+        let mut records = 0;
+        for family in Family::ALL {
+            let mut options = rocksdb::ReadOptions::default();
+            options.set_verify_checksums(true);
+            options.fill_cache(false);
+            for item in self.db.iterator_cf_opt(self.family(family), options, IteratorMode::Start) {
+                item?;
+                records += 1;
+            }
+        }
+        Ok(records)
+    }
+}
+
+fn synced() -> WriteOptions {
+    let mut options = WriteOptions::default();
+    options.set_sync(true);
+    options
+}
+
+fn options(sizes: Sizes) -> Options {
+    let mut options = Options::default();
+    options.create_if_missing(true);
+    options.create_missing_column_families(true);
+    options.set_paranoid_checks(true);
+    options.set_db_write_buffer_size(sizes.writes);
+    options.set_max_total_wal_size(4 * sizes.writes as u64);
+    options.set_max_open_files(512);
+    options.set_max_background_jobs(2);
+    options.set_keep_log_file_num(4);
+    options.set_max_log_file_size(4 << 20);
+    options
+}
+
+fn families(sizes: Sizes) -> Vec<ColumnFamilyDescriptor> {
+    let cache = Cache::new_lru_cache(sizes.cache);
+    let of = |family: Family| {
+        let mut blocks = BlockBasedOptions::default();
+        blocks.set_block_cache(&cache);
+        blocks.set_cache_index_and_filter_blocks(true);
+        blocks.set_pin_l0_filter_and_index_blocks_in_cache(true);
+        if family != Family::Sequence {
+            blocks.set_bloom_filter(10.0, false);
+        }
+        let mut options = Options::default();
+        options.set_block_based_table_factory(&blocks);
+        options.set_compression_type(DBCompressionType::Lz4);
+        options.set_write_buffer_size(sizes.writes / 4);
+        ColumnFamilyDescriptor::new(family.name(), options)
+    };
+    Family::ALL.into_iter().map(of).collect()
+}

@@ -1,0 +1,253 @@
+//! Reading: the sequence in its order, and one state of the views at a time.
+
+use super::codec::{Record, decode};
+use super::records::{
+    AuthorRecord, BlobAt, EntryRecord, HeldAt, KeySeen, Logged, PostRecord, RankRecord, Seq, ShownRecord,
+    Ticked, scoped, unscoped,
+};
+use super::views::Shown;
+use super::{Family, KEY_TICKED, Store, StoreError};
+use crate::event::Hex32;
+use rocksdb::{DBRawIterator, Direction, IteratorMode, ReadOptions, Snapshot};
+
+/// An event, as the sequence holds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Where it is, and when it was received.
+    pub held: HeldAt,
+    /// Its JSON text, or a record that holds it.
+    pub text: String,
+}
+
+impl Store {
+    /// The last place of the sequence; 0 when it is empty.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn last(&self) -> Result<Seq, StoreError> {
+        match self.db.iterator_cf(self.family(Family::Sequence), IteratorMode::End).next() {
+            None => Ok(Seq(0)),
+            Some(item) => seq(&item?.0),
+        }
+    }
+
+    /// The records of the sequence after a place, in order.
+    pub fn records(&self, after: Seq) -> Records<'_> {
+        let mut options = ReadOptions::default();
+        // A pass over everything must not push out what readers need.
+        options.fill_cache(false);
+        options.set_readahead_size(2 << 20);
+        let from = (after.0 + 1).to_be_bytes();
+        let mode = IteratorMode::From(&from, Direction::Forward);
+        Records(self.db.iterator_cf_opt(self.family(Family::Sequence), options, mode))
+    }
+
+    /// Where a held event is.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn held(&self, id: Hex32) -> Result<Option<HeldAt>, StoreError> {
+        self.record(Family::Events, &id.0)
+    }
+
+    /// A held event.
+    ///
+    /// # Errors
+    /// When the store cannot be read, or contradicts itself.
+    pub fn event(&self, id: Hex32) -> Result<Option<Place>, StoreError> {
+        let Some(held) = self.held(id)? else {
+            return Ok(None);
+        };
+        Ok(Some(Place { held, text: self.record_at(held.seq)? }))
+    }
+
+    /// The text of the event at a place.
+    pub(super) fn record_at(&self, seq: Seq) -> Result<String, StoreError> {
+        match self.record(Family::Sequence, &seq.0.to_be_bytes())? {
+            Some(Logged::Event { text, .. }) => Ok(text),
+            _ => Err(StoreError::Damaged(format!("no event is at place {} of the sequence", seq.0))),
+        }
+    }
+
+    /// The last word on a blob.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn blob(&self, blob: Hex32) -> Result<Option<BlobAt>, StoreError> {
+        self.record(Family::Blobs, &blob.0)
+    }
+
+    /// When a key was first seen in a network.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn key_seen(&self, network: &str, key: Hex32) -> Result<Option<KeySeen>, StoreError> {
+        self.record(Family::Keys, &scoped(network, &key))
+    }
+
+    fn record<R: Record>(&self, family: Family, key: &[u8]) -> Result<Option<R>, StoreError> {
+        let bytes = self.db.get_pinned_cf(self.family(family), key)?;
+        bytes.map(|bytes| decode(&bytes).map_err(|cause| at(family, key, cause))).transpose()
+    }
+
+    /// The views, all of one tick, as they are now.
+    pub fn read(&self) -> Reader<'_> {
+        Reader { store: self, snapshot: self.db.snapshot() }
+    }
+}
+
+fn at(family: Family, key: &[u8], cause: super::CodecError) -> StoreError {
+    let key: String = key.iter().map(|b| format!("{b:02x}")).collect();
+    StoreError::Record { at: format!("{} {key}", family.name()), cause }
+}
+
+fn seq(key: &[u8]) -> Result<Seq, StoreError> {
+    let bytes =
+        key.try_into().map_err(|_| StoreError::Damaged("a place of the sequence is not a number".into()))?;
+    Ok(Seq(u64::from_be_bytes(bytes)))
+}
+
+/// Records of the sequence.
+pub struct Records<'s>(rocksdb::DBIterator<'s>);
+
+impl std::fmt::Debug for Records<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Records")
+    }
+}
+
+impl Iterator for Records<'_> {
+    type Item = Result<(Seq, Logged), StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        Some(match self.0.next()? {
+            Err(e) => Err(e.into()),
+            Ok((key, bytes)) => seq(&key).and_then(|seq| {
+                let logged = decode(&bytes).map_err(|cause| at(Family::Sequence, &key, cause))?;
+                Ok((seq, logged))
+            }),
+        })
+    }
+}
+
+/// One state of the store: what it says is all of one tick.
+pub struct Reader<'s> {
+    store: &'s Store,
+    snapshot: Snapshot<'s>,
+}
+
+impl std::fmt::Debug for Reader<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Reader")
+    }
+}
+
+impl Reader<'_> {
+    /// The tick that the views are of.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn ticked(&self) -> Result<Ticked, StoreError> {
+        Ok(self.record(Family::Meta, KEY_TICKED)?.unwrap_or_default())
+    }
+
+    /// The view of a post.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn post(&self, network: &str, id: Hex32) -> Result<Option<PostRecord>, StoreError> {
+        self.record(Family::Posts, &scoped(network, &id))
+    }
+
+    /// The view of a key.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn author(&self, network: &str, key: Hex32) -> Result<Option<AuthorRecord>, StoreError> {
+        self.record(Family::Authors, &scoped(network, &key))
+    }
+
+    /// The entry of that event: as a digest, or as a thread's canonical answer.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn entry(&self, network: &str, id: Hex32, digest: bool) -> Result<Option<EntryRecord>, StoreError> {
+        let mut key = scoped(network, &id);
+        key.push(u8::from(digest));
+        self.record(Family::Entries, &key)
+    }
+
+    /// What is shown for a root.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn shown(&self, network: &str, root: Hex32, what: Shown) -> Result<Option<Hex32>, StoreError> {
+        let mut key = scoped(network, &root);
+        key.push(what as u8);
+        Ok(self.record::<ShownRecord>(Family::Threads, &key)?.map(|shown| shown.event))
+    }
+
+    /// The rank of a blob.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn rank(&self, blob: Hex32) -> Result<Option<RankRecord>, StoreError> {
+        self.record(Family::Ranks, &blob.0)
+    }
+
+    /// All keys of a network, with their views.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn authors(&self, network: &str) -> Result<Vec<(Hex32, AuthorRecord)>, StoreError> {
+        let found = self.scan(Family::Authors, network)?;
+        Ok(found.into_iter().map(|(key, _, author)| (key, author)).collect())
+    }
+
+    /// All posts of a network, with their views.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn posts(&self, network: &str) -> Result<Vec<(Hex32, PostRecord)>, StoreError> {
+        let found = self.scan(Family::Posts, network)?;
+        Ok(found.into_iter().map(|(id, _, post)| (id, post)).collect())
+    }
+
+    /// All entries of a network: the event, whether it is a digest, and what it covers.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn entries(&self, network: &str) -> Result<Vec<(Hex32, bool, EntryRecord)>, StoreError> {
+        let found = self.scan(Family::Entries, network)?;
+        Ok(found.into_iter().map(|(id, rest, entry)| (id, rest == [1], entry)).collect())
+    }
+
+    fn scan<R: Record>(&self, family: Family, network: &str) -> Result<Vec<(Hex32, Vec<u8>, R)>, StoreError> {
+        let mut prefix = network.as_bytes().to_vec();
+        prefix.push(0);
+        let mode = IteratorMode::From(&prefix, Direction::Forward);
+        let mut found = Vec::new();
+        for item in self.snapshot.iterator_cf(self.store.family(family), mode) {
+            let (key, bytes) = item?;
+            if !key.starts_with(&prefix) {
+                break;
+            }
+            let (_, name, rest) =
+                unscoped(&key).ok_or_else(|| StoreError::Damaged(format!("a key of {}", family.name())))?;
+            found.push((name, rest.to_vec(), decode(&bytes).map_err(|cause| at(family, &key, cause))?));
+        }
+        Ok(found)
+    }
+
+    fn record<R: Record>(&self, family: Family, key: &[u8]) -> Result<Option<R>, StoreError> {
+        let bytes = self.snapshot.get_pinned_cf(self.store.family(family), key)?;
+        bytes.map(|bytes| decode(&bytes).map_err(|cause| at(family, key, cause))).transpose()
+    }
+
+    /// A cursor over a family of views, for comparing all of it.
+    pub(super) fn raw(&self, family: Family) -> DBRawIterator<'_> {
+        let mut options = ReadOptions::default();
+        options.fill_cache(false);
+        self.snapshot.raw_iterator_cf_opt(self.store.family(family), options)
+    }
+}

@@ -1,0 +1,204 @@
+//! What the store holds: records of the sequence, and views under the names that events sign.
+
+use super::codec::Record;
+use crate::event::Hex32;
+use serde::{Deserialize, Serialize};
+use wats_dataflows::fixed::Fixed;
+use wats_dataflows::ids::Millis;
+use wats_dataflows::views::{Counts, Status};
+
+/// A place in the local sequence, from 1: the order in which this store took records in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Seq(pub u64);
+
+/// A record of the local sequence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Logged {
+    /// An event.
+    Event {
+        /// When this node received it, or a wats export says that another did.
+        received_at: Millis,
+        /// Its id.
+        id: Hex32,
+        /// Its JSON text on one line, or a record of section 1.2 that holds it.
+        text: String,
+    },
+    /// A copy of a held event that was received earlier (section 1.2).
+    Copy {
+        /// When.
+        received_at: Millis,
+        /// The event.
+        id: Hex32,
+    },
+    /// The node holds a blob, or no longer does (section 1.2).
+    Blob {
+        /// Since when.
+        received_at: Millis,
+        /// The blob.
+        blob: Hex32,
+        /// Whether it is there.
+        present: bool,
+    },
+}
+
+impl Logged {
+    /// When it was received.
+    pub fn received_at(&self) -> Millis {
+        match self {
+            Logged::Event { received_at, .. }
+            | Logged::Copy { received_at, .. }
+            | Logged::Blob { received_at, .. } => *received_at,
+        }
+    }
+}
+
+/// Where a held event is, and the smallest `received_at` of its copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldAt {
+    /// Its place in the sequence.
+    pub seq: Seq,
+    /// When it was received.
+    pub received_at: Millis,
+}
+
+/// A key that an event was seen of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeySeen {
+    /// The smallest `received_at` among its events (section 1.3).
+    pub first: Millis,
+    /// How many of its events are held.
+    pub events: u64,
+    /// Its latest announce (section 1.3): what a vouch for it reacts to.
+    pub announce: Option<(Millis, Hex32)>,
+}
+
+/// The last word on a blob (section 1.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlobAt {
+    /// Since when.
+    pub received_at: Millis,
+    /// Whether it is there.
+    pub present: bool,
+}
+
+/// A group of section 3, named by what makes it one: the smallest key of it may change.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Group {
+    /// A key alone.
+    Alone(Hex32),
+    /// The reader's own profiles.
+    Profiles,
+    /// Keys that declare one owner.
+    Owner(String),
+}
+
+/// The view of a post (section 6).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PostRecord {
+    /// Its author.
+    pub author: Hex32,
+    /// Its status.
+    pub status: Status,
+    /// Its score: for ordering and for the reader's own eyes, never for agents.
+    pub score: Fixed,
+    /// Its counts.
+    pub counts: Counts,
+    /// How many copies the network should hold of it (section 8).
+    pub replicas: u8,
+    /// The line that says why, where there is something to say.
+    pub why: Option<String>,
+}
+
+/// The view of a key (sections 3 and 5): for the reader's own eyes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuthorRecord {
+    /// `trust(k)`
+    pub trust: Fixed,
+    /// `floor(k)`
+    pub floor: Fixed,
+    /// `weight(k)`
+    pub weight: Fixed,
+    /// `reputation(k)`
+    pub reputation: Fixed,
+    /// `voice(k)`
+    pub voice: Fixed,
+    /// `group(k)`
+    pub group: Group,
+    /// `class(k)`
+    pub class: Group,
+    /// `origins(k)`
+    pub origins: Vec<Group>,
+}
+
+/// A knowledge entry (section 7).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EntryRecord {
+    /// The held roots that it covers.
+    pub threads: Vec<Hex32>,
+}
+
+/// What is shown for the root of a thread (section 7): the canonical answer, or the covering digest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShownRecord {
+    /// The event to show.
+    pub event: Hex32,
+}
+
+/// The rank of a blob (section 8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RankRecord {
+    /// Never evicted.
+    pub pinned: bool,
+    /// Score, used and `created_at` of its best holder; none without holders.
+    pub rank: Option<(Fixed, bool, Millis)>,
+}
+
+/// The tick that the views are of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ticked {
+    /// Its number since the node was started.
+    pub tick: u64,
+    /// The time it was evaluated at.
+    pub now: Millis,
+    /// The last record of the sequence that it took in.
+    pub through: Seq,
+}
+
+macro_rules! records {
+    ($($record:ty: $what:literal, $version:literal;)*) => {
+        $(impl Record for $record {
+            const WHAT: &'static str = $what;
+            const VERSION: u8 = $version;
+        })*
+    };
+}
+
+records! {
+    Logged: "a record of the sequence", 1;
+    HeldAt: "the place of an event", 1;
+    KeySeen: "a key", 1;
+    BlobAt: "a blob", 1;
+    PostRecord: "the view of a post", 1;
+    AuthorRecord: "the view of a key", 1;
+    EntryRecord: "a knowledge entry", 1;
+    ShownRecord: "what is shown for a thread", 1;
+    RankRecord: "the rank of a blob", 1;
+    Ticked: "the tick of the views", 1;
+}
+
+/// A key of the store for something that belongs to a network: names of networks hold no zero byte.
+pub(super) fn scoped(network: &str, name: &Hex32) -> Vec<u8> {
+    let mut key = Vec::with_capacity(network.len() + 33);
+    key.extend_from_slice(network.as_bytes());
+    key.push(0);
+    key.extend_from_slice(&name.0);
+    key
+}
+
+/// Takes a key made by [`scoped`] apart, with the bytes that follow the name.
+pub(super) fn unscoped(key: &[u8]) -> Option<(&str, Hex32, &[u8])> {
+    let end = key.iter().position(|&b| b == 0)?;
+    let network = std::str::from_utf8(&key[..end]).ok()?;
+    let (name, rest) = key[end + 1..].split_first_chunk::<32>()?;
+    Some((network, Hex32(*name), rest))
+}

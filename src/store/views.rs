@@ -1,0 +1,177 @@
+//! Writing views: one batch for a tick, and the tick with them.
+
+use super::codec::{Record, encode};
+use super::records::{AuthorRecord, EntryRecord, PostRecord, RankRecord, ShownRecord, Ticked, scoped};
+use super::{Family, KEY_TICKED, Store, StoreError};
+use crate::event::Hex32;
+use rocksdb::WriteBatch;
+use std::collections::BTreeMap;
+
+/// What may be shown for the root of a thread (section 7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// Its canonical answer.
+    Canonical = 0,
+    /// The digest that covers it.
+    Digest = 1,
+}
+
+/// What a tick makes of the views. For each name the last addition counts, and a removal only where
+/// there is no addition: the changes of a tick may come in any order.
+#[derive(Debug, Default)]
+pub struct ViewBatch(BTreeMap<(Family, Vec<u8>), Option<Vec<u8>>>);
+
+impl ViewBatch {
+    /// A post's view appears or goes.
+    ///
+    /// # Errors
+    /// When it is over the limit of a record.
+    pub fn post(&mut self, network: &str, id: Hex32, post: Option<&PostRecord>) -> Result<(), StoreError> {
+        self.set(Family::Posts, scoped(network, &id), post)
+    }
+
+    /// A key's view appears or goes.
+    ///
+    /// # Errors
+    /// When it is over the limit of a record.
+    pub fn author(
+        &mut self,
+        network: &str,
+        key: Hex32,
+        author: Option<&AuthorRecord>,
+    ) -> Result<(), StoreError> {
+        self.set(Family::Authors, scoped(network, &key), author)
+    }
+
+    /// An entry appears or goes.
+    ///
+    /// # Errors
+    /// When it is over the limit of a record.
+    pub fn entry(
+        &mut self,
+        network: &str,
+        id: Hex32,
+        digest: bool,
+        entry: Option<&EntryRecord>,
+    ) -> Result<(), StoreError> {
+        let mut key = scoped(network, &id);
+        key.push(u8::from(digest));
+        self.set(Family::Entries, key, entry)
+    }
+
+    /// What is shown for a root appears or goes.
+    ///
+    /// # Errors
+    /// When it is over the limit of a record.
+    pub fn shown(
+        &mut self,
+        network: &str,
+        root: Hex32,
+        what: Shown,
+        event: Option<Hex32>,
+    ) -> Result<(), StoreError> {
+        let mut key = scoped(network, &root);
+        key.push(what as u8);
+        self.set(Family::Threads, key, event.map(|event| ShownRecord { event }).as_ref())
+    }
+
+    /// A blob's rank appears or goes.
+    ///
+    /// # Errors
+    /// When it is over the limit of a record.
+    pub fn rank(&mut self, blob: Hex32, rank: Option<&RankRecord>) -> Result<(), StoreError> {
+        self.set(Family::Ranks, blob.0.to_vec(), rank)
+    }
+
+    /// How many names it touches.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether it changes nothing.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn set<R: Record>(&mut self, family: Family, key: Vec<u8>, record: Option<&R>) -> Result<(), StoreError> {
+        let value = record.map(encode).transpose()?;
+        let slot = self.0.entry((family, key)).or_default();
+        if value.is_some() {
+            *slot = value;
+        }
+        Ok(())
+    }
+}
+
+/// How the views of a store differ from what they should be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Compared {
+    /// Views that are as they should be.
+    pub same: u64,
+    /// Views that should be there.
+    pub missing: u64,
+    /// Views that should not be there.
+    pub extra: u64,
+    /// Views that say something else.
+    pub different: u64,
+}
+
+impl Compared {
+    /// Whether nothing differs.
+    pub fn is_equal(&self) -> bool {
+        self.missing + self.extra + self.different == 0
+    }
+}
+
+impl Store {
+    /// Writes the views of a tick, and the tick, in one batch: readers see all of it or nothing. It is
+    /// not synced: what a crash loses of it follows from the sequence.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn publish(&self, views: &ViewBatch, ticked: Ticked) -> Result<(), StoreError> {
+        let mut batch = WriteBatch::default();
+        for ((family, key), value) in &views.0 {
+            match value {
+                Some(value) => batch.put_cf(self.family(*family), key, value),
+                None => batch.delete_cf(self.family(*family), key),
+            }
+        }
+        batch.put(KEY_TICKED, encode(&ticked)?);
+        Ok(self.db.write(batch)?)
+    }
+
+    /// Compares all views with what they should be, `all`; what corrects them.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn compare(&self, all: ViewBatch) -> Result<(Compared, ViewBatch), StoreError> {
+        let mut compared = Compared::default();
+        let mut correct = ViewBatch::default();
+        let mut wanted = all.0;
+        let reader = self.read();
+        for family in Family::VIEWS {
+            let mut stored = reader.raw(family);
+            stored.seek_to_first();
+            while let (Some(key), Some(value)) = (stored.key(), stored.value()) {
+                let name = (family, key.to_vec());
+                match wanted.remove(&name).flatten() {
+                    Some(want) if want == value => compared.same += 1,
+                    Some(want) => {
+                        compared.different += 1;
+                        correct.0.insert(name, Some(want));
+                    }
+                    None => {
+                        compared.extra += 1;
+                        correct.0.insert(name, None);
+                    }
+                }
+                stored.next();
+            }
+            stored.status()?;
+        }
+        compared.missing = wanted.len() as u64;
+        correct.0.extend(wanted);
+        Ok((compared, correct))
+    }
+}
