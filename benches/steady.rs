@@ -112,7 +112,7 @@ impl World {
 
     /// A copy of an event that was received a moment earlier; or a blob that comes or goes.
     fn in_place(&mut self, changes: &mut Vec<Change>) {
-        if self.made % 8 == 0 && !self.blobs.is_empty() {
+        if self.made.is_multiple_of(8) && !self.blobs.is_empty() {
             let at = self.dice(self.blobs.len());
             let (blob, held) = &mut self.blobs[at];
             *held = !*held;
