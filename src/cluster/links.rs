@@ -3,7 +3,7 @@
 
 use super::Cluster;
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -132,12 +132,24 @@ impl Meeting<'_> {
     /// Calls a process before this one until it answers.
     fn call(&self, peer: usize) -> Result<TcpStream, LinkError> {
         loop {
-            match TcpStream::connect(&self.cluster.addresses[peer]).and_then(|s| self.introduce(s)) {
+            match self.dial(&self.cluster.addresses[peer]).and_then(|s| self.introduce(s)) {
                 Ok((stream, theirs)) => return self.alike(peer, &theirs).map(|()| stream),
                 Err(cause) if Instant::now() >= self.deadline => return Err(self.absent(peer, cause)),
                 Err(_) => thread::sleep(PAUSE),
             }
         }
+    }
+
+    /// Connects within the time that is left: an address that swallows everything is given up as well.
+    fn dial(&self, address: &str) -> io::Result<TcpStream> {
+        let mut last = io::Error::new(io::ErrorKind::NotFound, "its name has no address");
+        for address in address.to_socket_addrs()? {
+            match TcpStream::connect_timeout(&address, self.left()) {
+                Ok(stream) => return Ok(stream),
+                Err(e) => last = e,
+            }
+        }
+        Err(last)
     }
 
     /// Says who this is, and waits for the answer: the other may still be calling others.
