@@ -219,7 +219,7 @@ fn trust_is_given_taken_back_and_explained_to_the_owner() {
     assert_eq!(status(), "confirmed");
     assert!(good(&dir, &["why", &story.answer[..12]]).contains("confirm with text evidence"));
     assert!(good(&dir, &["reputation", "--network", "main"]).contains(&key[..16]));
-    assert!(good(&dir, &["reputation", &key[..8], "--explain"]).contains("you vouch for it"));
+    assert!(good(&dir, &["reputation", &key[..8], "--explain"]).contains("an own profile vouches for it"));
     good(&dir, &["unvouch", &key, "--network", "main"]);
     settle(&dir);
     assert_eq!(trust(&dir), Some(0));
