@@ -13,6 +13,11 @@ const START: Duration = Duration::from_secs(30);
 /// See [`START`].
 const PACE: u64 = 1 << 10;
 
+/// How much is read of a body that is too long, and thrown away.
+const RINSED: usize = 16 << 20;
+/// For how long.
+const RINSING: Duration = Duration::from_secs(2);
+
 /// Why a body ends before its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BodyError {
@@ -111,7 +116,11 @@ impl Lines {
             }
             Ok(Some(Err(_))) => Err(BodyError::Broken),
             Ok(Some(Ok(chunk))) => {
-                self.left = self.left.checked_sub(chunk.len() as u64).ok_or(BodyError::TooLong)?;
+                let Some(left) = self.left.checked_sub(chunk.len() as u64) else {
+                    self.rinse().await;
+                    return Err(BodyError::TooLong);
+                };
+                self.left = left;
                 self.came += chunk.len() as u64;
                 if self.waited > START && self.came < self.waited.as_secs() * PACE {
                     return Err(BodyError::Slow);
@@ -120,6 +129,21 @@ impl Lines {
                 Ok(())
             }
         }
+    }
+
+    /// Reads on for a while, and keeps nothing: a connection that is closed with something unread is
+    /// reset, and the client may never see why.
+    async fn rinse(&mut self) {
+        let all = async {
+            let mut left = RINSED;
+            while left > 0
+                && let Some(Ok(chunk)) = self.body.next().await
+            {
+                left = left.saturating_sub(chunk.len());
+            }
+        };
+        // What is left then is cut off.
+        let _ = tokio::time::timeout(RINSING, all).await;
     }
 
     fn add(&mut self, part: &[u8]) {
