@@ -5,6 +5,7 @@
 //! a generator of logs to try it on.
 
 pub mod client;
+pub mod cluster;
 pub mod config;
 pub mod doctor;
 pub mod document;

@@ -11,8 +11,8 @@ use crossbeam::channel::{Receiver, Sender};
 use std::sync::atomic::Ordering;
 use wats_dataflows::ids::Millis;
 
-/// Records of one sync, about.
-const GROUP: usize = 4096;
+/// Records of one sync, about: what waits for the engine is a few of these, and is not shown yet.
+const GROUP: usize = 1024;
 
 /// Something durable that the engine has yet to take in.
 #[derive(Debug)]

@@ -40,6 +40,14 @@ const LEAP: Millis = Millis(60_000);
 /// Signals that are due in a slice, about.
 const SLICE: usize = 512;
 
+/// A tick that was begun.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    ticked: Ticked,
+    records: usize,
+    began: Instant,
+}
+
 /// A question about the state between two ticks.
 pub type Question = Box<dyn FnOnce(&Driver) + Send>;
 
@@ -55,7 +63,12 @@ pub struct Driver {
     pub engine: Engine,
     changes: Vec<Change>,
     records: usize,
+    /// The last tick that is finished.
     ticked: Ticked,
+    /// The last tick that was begun, or what the next one is of so far.
+    next: Ticked,
+    /// Ticks that were begun and not finished, the oldest first.
+    open: VecDeque<Open>,
     /// The latest that anything was received at: time goes there at least.
     received: Millis,
     /// Views that could not be written yet, because the disk was full.
@@ -73,6 +86,7 @@ impl Driver {
         let engine = Engine::start(intake.config().clone(), workers)?;
         // Answers that were given are not taken back because a clock was set back meanwhile.
         let now = core.store.read().ticked()?.now;
+        let ticked = Ticked { tick: 0, now, through: Seq(0) };
         Ok(Driver {
             core,
             intake,
@@ -80,7 +94,9 @@ impl Driver {
             engine,
             changes: Vec::new(),
             records: 0,
-            ticked: Ticked { tick: 0, now, through: Seq(0) },
+            ticked,
+            next: ticked,
+            open: VecDeque::new(),
             received: now,
             unwritten: ViewBatch::default(),
             events: 0,
@@ -121,7 +137,7 @@ impl Driver {
 
     /// Everything up to a place was looked at, whether it was taken in or left out.
     pub fn passed(&mut self, seq: Seq) {
-        self.ticked.through = self.ticked.through.max(seq);
+        self.next.through = self.next.through.max(seq);
     }
 
     /// The present: what has been received has happened, whatever the clock says now.
@@ -134,14 +150,27 @@ impl Driver {
         self.records
     }
 
-    fn run(&mut self, now: Millis) -> Result<Vec<(View, i64)>, NodeError> {
-        self.ticked.now = self.ticked.now.max(now);
-        self.ticked.tick += 1;
-        let views = self.engine.tick(std::mem::take(&mut self.changes), self.ticked.now)?;
-        self.records = 0;
+    /// Begins a tick with what was taken in. The engine works on it while the views of the tick before
+    /// are written.
+    fn begin(&mut self, now: Millis) -> Result<(), NodeError> {
+        self.next.now = self.next.now.max(now);
+        self.next.tick += 1;
+        self.engine.begin(std::mem::take(&mut self.changes), self.next.now)?;
+        let records = std::mem::take(&mut self.records);
+        self.open.push_back(Open { ticked: self.next, records, began: Instant::now() });
+        Ok(())
+    }
+
+    /// Waits for the oldest open tick, and adds its changes up; none when no tick is open.
+    fn finish(&mut self) -> Result<Option<(Open, Vec<(View, i64)>)>, NodeError> {
+        let Some(open) = self.open.pop_front() else {
+            return Ok(None);
+        };
+        let views = self.engine.finish()?;
+        self.ticked = open.ticked;
         self.document.apply(&views, &self.intake);
         self.tell_weights(&views);
-        Ok(views)
+        Ok(Some((open, views)))
     }
 
     /// A tick of which nothing is shown.
@@ -150,7 +179,8 @@ impl Driver {
     /// When the engine fails.
     pub fn tick_of_loading(&mut self) -> Result<(), NodeError> {
         let now = self.present();
-        self.run(now).map(drop)
+        self.begin(now)?;
+        self.finish().map(drop)
     }
 
     /// Writes what corrects the stored views.
@@ -163,16 +193,16 @@ impl Driver {
         self.write()
     }
 
-    /// Runs a tick and shows its views, all at once.
-    fn tick(&mut self, now: Millis) -> Result<(), NodeError> {
-        let (began, records) = (Instant::now(), self.records);
-        let views = self.run(now)?;
-        let mut batch = ViewBatch::default();
-        publish::changes(&views, &self.intake, &mut batch)?;
-        self.unwritten.then(batch);
-        self.write()?;
-        self.core.metrics.ticked(records, views.len(), began.elapsed());
-        self.core.metrics.events.set(self.events);
+    /// Finishes the oldest open tick and shows its views, all at once.
+    fn show(&mut self) -> Result<(), NodeError> {
+        if let Some((open, views)) = self.finish()? {
+            let mut batch = ViewBatch::default();
+            publish::changes(&views, &self.intake, &mut batch)?;
+            self.unwritten.then(batch);
+            self.write()?;
+            self.core.metrics.ticked(open.records, views.len(), open.began.elapsed());
+            self.core.metrics.events.set(self.events);
+        }
         Ok(())
     }
 
@@ -205,15 +235,22 @@ impl Driver {
         self.core.weighty.set(has.into_iter().filter_map(named));
     }
 
+    /// Whether the clock has leapt, and the views are not there yet.
+    fn is_behind(&self) -> Result<bool, NodeError> {
+        let now = self.present();
+        Ok(self.step(now)? < now)
+    }
+
     /// The next moment to tick at, on the way to `to`: not so far that it takes long.
     fn step(&self, to: Millis) -> Result<Millis, NodeError> {
-        if to.since(self.ticked.now) <= LEAP {
-            return Ok(to);
+        // While a tick is open the engine says nothing of what is due after it.
+        if to.since(self.next.now) <= LEAP || !self.open.is_empty() {
+            return Ok(to.min(self.next.now.after(LEAP)));
         }
         let slices = self.engine.ask(move |inside| inside.signals.borrow().slice(to, SLICE))?;
         let next = slices.into_iter().min().unwrap_or(to);
         // At least a little, so that a slice that ends where it began does not stand still.
-        Ok(next.max(Millis(self.ticked.now.0 + 1)).min(to))
+        Ok(next.max(Millis(self.next.now.0 + 1)).min(to))
     }
 }
 
@@ -231,10 +268,9 @@ pub fn run(
     let mut budget = 64;
     let mut ended = false;
     loop {
-        let now = driver.present();
-        let behind = driver.step(now)? < now;
+        driver.core.lives();
         if waiting.is_empty() && !ended {
-            let wait = if behind { Duration::ZERO } else { BEAT };
+            let behind = driver.is_behind()?;
             select! {
                 recv(durable) -> group => match group {
                     Ok(group) => waiting.extend(group),
@@ -248,23 +284,27 @@ pub fn run(
                     }
                     continue;
                 }
-                default(wait) => {}
+                default(if behind { Duration::ZERO } else { BEAT }) => {}
             }
-        }
-        while let Ok(question) = questions.try_recv() {
-            question(driver);
         }
         while waiting.len() <= (FAR + 1) * budget
             && let Ok(group) = durable.try_recv()
         {
             waiting.extend(group);
         }
+        let began = Instant::now();
         let some = waiting.len().min(budget);
         driver.take(waiting.drain(..some))?;
-        let began = Instant::now();
         let to = driver.present();
-        let step = driver.step(to)?;
-        driver.tick(step)?;
+        driver.begin(driver.step(to)?)?;
+        // While more waits, the views of a tick are written when the next has begun.
+        let keep = usize::from(!waiting.is_empty() && questions.is_empty());
+        while driver.open.len() > keep {
+            driver.show()?;
+        }
+        if keep == 0 {
+            questions.try_iter().for_each(|question| question(driver));
+        }
         budget = next_budget(budget, some, waiting.len(), began.elapsed());
         // What is durable and not taken in yet is taken in after the next start.
         if (ended && waiting.is_empty()) || driver.core.phase() == Phase::Stopping {

@@ -61,6 +61,7 @@ pub fn load(core: &Core, driver: &mut Driver, until: Until) -> Result<Option<Loa
                 return Ok(());
             }
             let chunk = chunk?;
+            core.lives();
             loaded.records += chunk.records.len() as u64;
             loaded.left_out += chunk.left_out;
             core.loaded.store(chunk.through.0, Ordering::Relaxed);

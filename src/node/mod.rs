@@ -116,7 +116,7 @@ pub struct Node {
 }
 
 /// Groups of records between two threads.
-const QUEUE: usize = 4;
+const QUEUE: usize = 2;
 /// Questions that wait for the engine.
 const QUESTIONS: usize = 64;
 /// Threads that serve clients.

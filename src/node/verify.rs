@@ -12,7 +12,7 @@ use std::time::Duration;
 use wats_dataflows::ids::Millis;
 
 /// Events of a batch, at most.
-const BATCH: usize = 2048;
+const BATCH: usize = 1024;
 
 /// Something to be written.
 #[derive(Debug)]
