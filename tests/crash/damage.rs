@@ -6,6 +6,7 @@ use super::node::{Running, generated, network};
 use super::views::exported;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// What became of a start on damaged files.
 #[derive(Debug, PartialEq, Eq)]
@@ -56,10 +57,19 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
+/// What the doctor says of a node's directory.
+fn doctor(home: &Path) -> String {
+    let doctor = Command::new(env!("CARGO_BIN_EXE_wats")).args(["doctor", "--dir"]).arg(home).output();
+    let output = doctor.expect("wats runs");
+    assert_eq!(output.status.code(), Some(1));
+    String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+}
+
 /// Starts on a copy of the store with some bytes of a file flipped.
 fn start_damaged(node: &mut Running, log: &str, file: &Path, at: usize) -> Fate {
     let whole = node.settings.store.clone();
-    let damaged = node.dir.join("damaged");
+    let home = node.dir.join("home");
+    let damaged = home.join("store");
     copy(&whole, &damaged);
     let inside = damaged.join(file.strip_prefix(&whole).expect("a file of the store"));
     let mut bytes = fs::read(&inside).expect("readable");
@@ -72,6 +82,8 @@ fn start_damaged(node: &mut Running, log: &str, file: &Path, at: usize) -> Fate 
         Err(why) => {
             let why = why.to_string();
             assert!(why.contains("damaged") && why.contains("wats doctor"), "{}: {why}", file.display());
+            let doctor = doctor(&home);
+            assert!(doctor.contains("is damaged"), "{}: {doctor}", file.display());
             Fate::Told
         }
         Ok(()) => {

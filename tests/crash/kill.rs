@@ -38,7 +38,7 @@ pub fn prepare(dir: &Path, seed: u64, rounds: usize) -> (Config, Vec<String>) {
 }
 
 /// Sends events a few at a time, until they end or the node does.
-fn send(to: SocketAddr, events: &[String], seed: u64, acknowledged: &Acknowledged) {
+pub fn send(to: SocketAddr, events: &[String], seed: u64, acknowledged: &Acknowledged) {
     let mut dice = Dice::new(seed);
     let mut left = events;
     while !left.is_empty() {

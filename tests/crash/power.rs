@@ -5,14 +5,18 @@
 //! when the file was ever synced.
 
 use super::dice::Dice;
-use super::kill::{Acknowledged, ROUND, check, check_whole, load_and_kill, prepare, rounds};
+use super::http::post;
+use super::kill::{Acknowledged, ROUND, check, check_whole, load_and_kill, prepare, rounds, send};
 use super::node::scratch;
 use super::process::Process;
+use super::views::exported;
 use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
+use wats::store::{Sizes, Store};
 
 /// Compiles the library, where there is a compiler.
 fn library(dir: &Path) -> Result<PathBuf, String> {
@@ -101,4 +105,46 @@ fn nothing_acknowledged_is_lost_when_unsynced_writes_are() {
     let held = acknowledged.into_inner().expect("a set").len();
     assert!(lost > 0 && held > 0, "{lost} bytes were lost, {held} events acknowledged");
     println!("{rounds} rounds, {held} events acknowledged, {lost} unsynced bytes lost");
+}
+
+#[test]
+fn a_sync_that_finds_no_space_leaves_no_second_copy() {
+    let dir = scratch("no_space");
+    let library = match library(&dir) {
+        Ok(library) => library,
+        Err(why) => return println!("skipped: the library that refuses syncs cannot be made: {why}"),
+    };
+    let (config, events) = prepare(&dir, 53, 1);
+    let full = dir.join("full");
+    let acknowledged = Acknowledged::default();
+    for (round, events) in events.chunks(ROUND).enumerate() {
+        let mut process = Process::start(&dir, &[("LD_PRELOAD", &library), ("WATS_NO_SPACE", &full)]);
+        let (before, after) = events.split_at(ROUND / 2);
+        send(process.address, before, 1, &acknowledged);
+        let known = acknowledged.lock().expect("a set").len();
+        fs::write(&full, "").expect("a file");
+        send(process.address, after, 2, &acknowledged);
+        assert_eq!(acknowledged.lock().expect("a set").len(), known, "nothing can be acknowledged");
+        let refused = post(process.address, &after[0]);
+        assert_eq!(refused.short(), (507, "disk_full".into()));
+        fs::remove_file(&full).expect("space");
+        // The same events again, until they are taken.
+        let began = Instant::now();
+        while !matches!(post(process.address, &after[0]).status, 200 | 201) {
+            assert!(began.elapsed() < Duration::from_secs(90), "it does not recover");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        send(process.address, after, 3, &acknowledged);
+        process.kill();
+        check(&dir, &config, &acknowledged, round);
+        let store = Store::open(&dir.join("store"), Sizes::default()).expect("the store opens");
+        let log = exported(&store);
+        let held = acknowledged.lock().expect("a set").len();
+        assert_eq!(
+            log.lines().filter(|line| line.contains("\"event\":")).count(),
+            held,
+            "an event is there twice"
+        );
+    }
+    check_whole(&dir, &config, &acknowledged);
 }

@@ -129,12 +129,18 @@ fn without_room_a_client_is_told_to_come_again() {
     let node = narrow("busy");
     let at = node.now();
     let batches: Vec<Vec<String>> = (0..4).map(|k| posts(20 + k, at, 3_000, "load")).collect();
-    let (mut most, mut busy) = (0, 0);
+    let (mut most, mut busy, mut singles, mut n) = (0, 0, 0, 0);
     thread::scope(|scope| {
         let sent: Vec<_> =
             batches.iter().map(|b| scope.spawn(|| post_lines(node.address(), &b.join("\n")))).collect();
         while !sent.iter().all(thread::ScopedJoinHandle::is_finished) {
             most = most.max(waiting(&node));
+            let one = post(node.address(), &post_of(19, at, &format!("one {n}")).1);
+            n += 1;
+            singles += u32::from(one.status == 201);
+            if one.status != 201 {
+                assert_eq!((one.short(), one.header("retry-after")), ((503, "busy".into()), Some("1")));
+            }
         }
         for answer in sent.into_iter().map(|s| s.join().expect("an answer")) {
             let tallied = tally(&answer.lines());
@@ -159,7 +165,7 @@ fn without_room_a_client_is_told_to_come_again() {
         }
     }
     node.settle();
-    assert_eq!(node.store().read().posts("main").expect("posts").len(), 12_000);
+    assert_eq!(node.store().read().posts("main").expect("posts").len(), 12_000 + singles as usize);
 }
 
 /// Floods the node from some addresses while `work` goes on.
