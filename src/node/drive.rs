@@ -1,9 +1,10 @@
 //! The engine's thread: durable records in, micro-ticks, views out.
 //!
-//! Under load a tick takes in as many records as keep it between five and twenty milliseconds; when it
-//! is quiet, one record is a tick. Far behind, ticks may be longer: a record costs less in a large one,
-//! and what waits longest waits less. Time moves with every tick, and by itself once a second; a leap of
-//! the clock is taken in slices, and what comes in meanwhile goes between them.
+//! A tick takes in what has come while the last one ran: one record when it is quiet, a few while some
+//! come, and many in a flood, where a record of a large tick costs a twentieth of one alone. So what
+//! waits waits no longer than it must, up to a length of ticks at which they get no larger. Time moves
+//! with every tick, and by itself once a second; a leap of the clock is taken in slices, and what comes
+//! in meanwhile goes between them.
 
 use super::NodeError;
 use super::commit::{Durable, Taken};
@@ -25,16 +26,10 @@ use wats_dataflows::views::View;
 
 /// How long nothing may happen before time moves by itself.
 const BEAT: Duration = Duration::from_secs(1);
-/// A tick under load takes at least this long, if there is enough to do.
-const SHORTEST: Duration = Duration::from_millis(5);
-/// And at most this long, if fewer records make it shorter.
-const LONGEST: Duration = Duration::from_millis(20);
-/// With more ticks than this waiting, the engine is far behind.
-const FAR: usize = 8;
-/// How long a tick may be then.
-const LONGEST_FAR: Duration = Duration::from_millis(100);
+/// A tick that takes longer is followed by a smaller one.
+const LONGEST: Duration = Duration::from_millis(150);
 /// Records of a tick, at most.
-const MOST: usize = 4096;
+const MOST: usize = 8192;
 /// A step of the clock that is taken in slices.
 const LEAP: Millis = Millis(60_000);
 /// Signals that are due in a slice, about.
@@ -265,7 +260,7 @@ pub fn run(
 ) -> Result<(), NodeError> {
     let mut questions = questions.clone();
     let mut waiting: VecDeque<Durable> = VecDeque::new();
-    let mut budget = 64;
+    let mut budget = 256;
     let mut ended = false;
     loop {
         driver.core.lives();
@@ -287,7 +282,7 @@ pub fn run(
                 default(if behind { Duration::ZERO } else { BEAT }) => {}
             }
         }
-        while waiting.len() <= (FAR + 1) * budget
+        while waiting.len() <= budget
             && let Ok(group) = durable.try_recv()
         {
             waiting.extend(group);
@@ -305,7 +300,7 @@ pub fn run(
         if keep == 0 {
             questions.try_iter().for_each(|question| question(driver));
         }
-        budget = next_budget(budget, some, waiting.len(), began.elapsed());
+        budget = next_budget(budget, some, began.elapsed());
         // What is durable and not taken in yet is taken in after the next start.
         if (ended && waiting.is_empty()) || driver.core.phase() == Phase::Stopping {
             return Ok(());
@@ -313,13 +308,11 @@ pub fn run(
     }
 }
 
-/// How many records the next tick may take in, after one of `some` that took so long, while `more` wait.
-fn next_budget(budget: usize, some: usize, more: usize, took: Duration) -> usize {
-    let far = more > FAR * budget;
-    let (shortest, longest) = if far { (LONGEST, LONGEST_FAR) } else { (SHORTEST, LONGEST) };
-    if took > longest {
+/// How many records the next tick may take in, after one of `some` that took so long.
+fn next_budget(budget: usize, some: usize, took: Duration) -> usize {
+    if took > LONGEST {
         (some / 2).max(1)
-    } else if some == budget && took < shortest {
+    } else if some == budget && took < LONGEST / 2 {
         (budget * 2).min(MOST)
     } else {
         budget
@@ -331,16 +324,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tick_grows_under_load_and_shrinks_when_it_takes_long() {
+    fn a_tick_grows_in_a_flood_and_shrinks_when_it_takes_long() {
         let ms = Duration::from_millis;
-        assert_eq!(next_budget(64, 64, 0, ms(1)), 128);
-        assert_eq!(next_budget(64, 3, 0, ms(1)), 64, "there was not more to take");
-        assert_eq!(next_budget(64, 64, 0, ms(10)), 64);
-        assert_eq!(next_budget(64, 64, 100, ms(30)), 32);
-        assert_eq!(next_budget(64, 64, 1000, ms(10)), 128, "far behind, a long tick costs less for each");
-        assert_eq!(next_budget(64, 64, 1000, ms(30)), 64);
-        assert_eq!(next_budget(64, 64, 1000, ms(200)), 32);
-        assert_eq!(next_budget(64, 1, 0, ms(90)), 1);
-        assert_eq!(next_budget(MOST, MOST, 0, ms(1)), MOST);
+        assert_eq!(next_budget(64, 64, ms(1)), 128);
+        assert_eq!(next_budget(64, 3, ms(1)), 64, "there was not more to take");
+        assert_eq!(next_budget(64, 64, ms(100)), 64);
+        assert_eq!(next_budget(64, 64, ms(300)), 32);
+        assert_eq!(next_budget(64, 1, ms(900)), 1);
+        assert_eq!(next_budget(MOST, MOST, ms(1)), MOST);
     }
 }

@@ -31,7 +31,11 @@ use std::sync::Arc;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::SizeAbove;
 
+/// An answer of more bytes is compressed, for a client that takes it so.
+const COMPRESSED: u16 = 1024;
 /// Connections at a time, of all clients.
 const CONNECTIONS: usize = 1024;
 /// Files that the node needs besides: a store that cannot open a file has failed.
@@ -147,6 +151,7 @@ fn public(app: Arc<App>) -> Router<Arc<App>> {
             Problem::new(405, "method not allowed", "this path does not know that method")
         })
         .layer(DefaultBodyLimit::disable())
+        .layer(CompressionLayer::new().compress_when(SizeAbove::new(COMPRESSED)))
         .layer(middleware::from_fn_with_state(app, one_of_many))
 }
 
