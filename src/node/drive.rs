@@ -124,10 +124,15 @@ impl Driver {
                 }
             }
             self.records += 1;
-            self.next.through = self.next.through.max(seq);
+            self.passed(seq);
             self.received = self.received.max(received_at);
         }
         Ok(())
+    }
+
+    /// Everything up to a place was looked at, whether it was taken in or left out.
+    pub fn passed(&mut self, seq: Seq) {
+        self.next.through = self.next.through.max(seq);
     }
 
     /// The present: what has been received has happened, whatever the clock says now.

@@ -66,6 +66,7 @@ pub fn load(core: &Core, driver: &mut Driver, until: Until) -> Result<Option<Loa
             loaded.left_out += chunk.left_out;
             core.loaded.store(chunk.through.0, Ordering::Relaxed);
             driver.take(chunk.records)?;
+            driver.passed(chunk.through);
             if driver.pending() >= BULK {
                 driver.tick_of_loading()?;
             }

@@ -13,6 +13,16 @@ const START: Duration = Duration::from_secs(30);
 /// See [`START`].
 const PACE: u64 = 1 << 10;
 
+/// How much is read of a body that is too long, and thrown away.
+const RINSED: usize = 16 << 20;
+/// For how long.
+const RINSING: Duration = Duration::from_secs(2);
+
+/// Whether a client that was waited for so long sends too slowly.
+fn is_slow(waited: Duration, came: u64) -> bool {
+    waited > START && came < waited.as_secs() * PACE
+}
+
 /// Why a body ends before its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BodyError {
@@ -111,15 +121,34 @@ impl Lines {
             }
             Ok(Some(Err(_))) => Err(BodyError::Broken),
             Ok(Some(Ok(chunk))) => {
-                self.left = self.left.checked_sub(chunk.len() as u64).ok_or(BodyError::TooLong)?;
+                let Some(left) = self.left.checked_sub(chunk.len() as u64) else {
+                    self.rinse().await;
+                    return Err(BodyError::TooLong);
+                };
+                self.left = left;
                 self.came += chunk.len() as u64;
-                if self.waited > START && self.came < self.waited.as_secs() * PACE {
+                if is_slow(self.waited, self.came) {
                     return Err(BodyError::Slow);
                 }
                 self.chunk = chunk;
                 Ok(())
             }
         }
+    }
+
+    /// Reads on for a while, and keeps nothing: a connection that is closed with something unread is
+    /// reset, and the client may never see why.
+    async fn rinse(&mut self) {
+        let all = async {
+            let mut left = RINSED;
+            while left > 0
+                && let Some(Ok(chunk)) = self.body.next().await
+            {
+                left = left.saturating_sub(chunk.len());
+            }
+        };
+        // What is left then is cut off.
+        let _ = tokio::time::timeout(RINSING, all).await;
     }
 
     fn add(&mut self, part: &[u8]) {
@@ -179,6 +208,16 @@ mod tests {
     async fn a_line_over_the_limit_is_one_line() {
         assert_eq!(all(&["12345", "6789\nab\n"], 4).await, [Ok(Line::Over), whole("ab")]);
         assert_eq!(all(&["1234\n12345"], 4).await, [whole("1234"), Ok(Line::Over)]);
+    }
+
+    #[test]
+    fn a_body_a_byte_at_a_time_is_too_slow_and_a_slow_line_is_not() {
+        let seconds = Duration::from_secs;
+        assert!(!is_slow(seconds(29), 29), "it may just have begun");
+        assert!(is_slow(seconds(31), 31));
+        assert!(!is_slow(seconds(31), 40_000));
+        assert!(is_slow(seconds(300), 200_000));
+        assert!(!is_slow(seconds(300), 64 << 20));
     }
 
     #[tokio::test]
