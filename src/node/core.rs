@@ -9,6 +9,7 @@ use crate::event::Rules;
 use crate::store::Store;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// How far a node is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +51,8 @@ pub struct Core {
     /// The last place that the views have taken in.
     pub shown: AtomicU64,
     failure: Mutex<Option<String>>,
+    /// When the engine's thread last gave a sign of life.
+    alive: Mutex<Instant>,
 }
 
 impl Core {
@@ -69,6 +72,7 @@ impl Core {
             durable: AtomicU64::new(0),
             shown: AtomicU64::new(0),
             failure: Mutex::new(None),
+            alive: Mutex::new(Instant::now()),
         }
     }
 
@@ -93,6 +97,16 @@ impl Core {
         let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         failure.get_or_insert_with(|| format!("{part}: {why}"));
         self.enter(Phase::Failed);
+    }
+
+    /// The engine's thread lives.
+    pub fn lives(&self) {
+        *self.alive.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    /// How long ago the engine's thread last gave a sign of life.
+    pub fn silent(&self) -> Duration {
+        self.alive.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
     }
 
     /// Why it failed.

@@ -148,6 +148,7 @@ impl Appender {
         self.abandon();
         if pending > 0 {
             self.store.db.write_opt(batch, &synced())?;
+            self.store.acknowledge(self.last);
         }
         Ok(self.last)
     }

@@ -2,10 +2,16 @@
 
 use axum::body::{Body, BodyDataStream, Bytes};
 use futures_util::StreamExt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a client may say nothing in the middle of a body.
 const SILENCE: Duration = Duration::from_secs(15);
+
+/// After this long of waiting for a client in all, it must have sent [`PACE`] bytes a second: a body
+/// that comes a byte at a time holds a place that others need.
+const START: Duration = Duration::from_secs(30);
+/// See [`START`].
+const PACE: u64 = 1 << 10;
 
 /// Why a body ends before its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -16,6 +22,9 @@ pub enum BodyError {
     /// Nothing came for a while.
     #[error("nothing came for 15 seconds")]
     Silent,
+    /// It came too slowly.
+    #[error("the body came at less than a kilobyte a second")]
+    Slow,
     /// The connection broke.
     #[error("the connection ended within the body")]
     Broken,
@@ -39,6 +48,8 @@ pub struct Lines {
     over: bool,
     most: usize,
     left: u64,
+    came: u64,
+    waited: Duration,
     ended: bool,
 }
 
@@ -46,7 +57,17 @@ impl Lines {
     /// Lines of at most `most` bytes of a body of at most `bytes`.
     pub fn new(body: Body, most: usize, bytes: u64) -> Lines {
         let body = body.into_data_stream();
-        Lines { body, chunk: Bytes::new(), line: Vec::new(), over: false, most, left: bytes, ended: false }
+        Lines {
+            body,
+            chunk: Bytes::new(),
+            line: Vec::new(),
+            over: false,
+            most,
+            left: bytes,
+            came: 0,
+            waited: Duration::ZERO,
+            ended: false,
+        }
     }
 
     /// The next line; none at the end.
@@ -78,7 +99,11 @@ impl Lines {
     }
 
     async fn read(&mut self) -> Result<(), BodyError> {
-        match tokio::time::timeout(SILENCE, self.body.next()).await {
+        let began = Instant::now();
+        let came = tokio::time::timeout(SILENCE, self.body.next()).await;
+        // Only the time of the client counts: the node may keep it waiting between two reads.
+        self.waited += began.elapsed();
+        match came {
             Err(_) => Err(BodyError::Silent),
             Ok(None) => {
                 self.ended = true;
@@ -87,6 +112,10 @@ impl Lines {
             Ok(Some(Err(_))) => Err(BodyError::Broken),
             Ok(Some(Ok(chunk))) => {
                 self.left = self.left.checked_sub(chunk.len() as u64).ok_or(BodyError::TooLong)?;
+                self.came += chunk.len() as u64;
+                if self.waited > START && self.came < self.waited.as_secs() * PACE {
+                    return Err(BodyError::Slow);
+                }
                 self.chunk = chunk;
                 Ok(())
             }
