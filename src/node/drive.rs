@@ -16,7 +16,7 @@ use crate::engine::Engine;
 use crate::explain::Seen;
 use crate::intake::{Change, Intake, Taken as Kept};
 use crate::store::{Seq, StoreError, Ticked, ViewBatch};
-use crossbeam::channel::{Receiver, never, select};
+use crossbeam::channel::{Receiver, Sender, never, select};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -30,6 +30,8 @@ const BEAT: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_millis(150);
 /// Records of a tick, at most.
 const MOST: usize = 8192;
+/// And while more wait at least: what a tick costs whatever its size is not saved by smaller ones.
+const LEAST: usize = 32;
 /// A step of the clock that is taken in slices.
 const LEAP: Millis = Millis(60_000);
 /// Signals that are due in a slice, about.
@@ -69,6 +71,8 @@ pub struct Driver {
     /// Views that could not be written yet, because the disk was full.
     unwritten: ViewBatch,
     events: i64,
+    /// Those who are told that something can be seen.
+    tell: Vec<Sender<()>>,
 }
 
 impl Driver {
@@ -95,7 +99,15 @@ impl Driver {
             received: now,
             unwritten: ViewBatch::default(),
             events: 0,
+            tell: Vec::new(),
         })
+    }
+
+    /// Whenever views were written, a message is put into this channel, which needs room for one.
+    #[must_use]
+    pub fn telling(mut self, tell: Vec<Sender<()>>) -> Driver {
+        self.tell = tell;
+        self
     }
 
     /// What an explanation needs.
@@ -194,6 +206,7 @@ impl Driver {
             let mut batch = ViewBatch::default();
             publish::changes(&views, &self.intake, &mut batch)?;
             self.unwritten.then(batch);
+            self.core.roots_changed(publish::changed_roots(&views, &self.intake));
             self.write()?;
             self.core.metrics.ticked(open.records, views.len(), open.began.elapsed());
             self.core.metrics.events.set(self.events);
@@ -206,6 +219,8 @@ impl Driver {
             Ok(()) => {
                 self.unwritten = ViewBatch::default();
                 self.core.shown.store(self.ticked.through.0, Ordering::Release);
+                // A message that waits stands for all.
+                self.tell.iter().for_each(|tell| drop(tell.try_send(())));
                 Ok(())
             }
             Err(StoreError::Full(_)) => {
@@ -311,7 +326,7 @@ pub fn run(
 /// How many records the next tick may take in, after one of `some` that took so long.
 fn next_budget(budget: usize, some: usize, took: Duration) -> usize {
     if took > LONGEST {
-        (some / 2).max(1)
+        (some / 2).max(LEAST)
     } else if some == budget && took < LONGEST / 2 {
         (budget * 2).min(MOST)
     } else {
@@ -330,7 +345,7 @@ mod tests {
         assert_eq!(next_budget(64, 3, ms(1)), 64, "there was not more to take");
         assert_eq!(next_budget(64, 64, ms(100)), 64);
         assert_eq!(next_budget(64, 64, ms(300)), 32);
-        assert_eq!(next_budget(64, 1, ms(900)), 1);
+        assert_eq!(next_budget(64, 1, ms(900)), LEAST);
         assert_eq!(next_budget(MOST, MOST, ms(1)), MOST);
     }
 }

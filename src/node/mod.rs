@@ -20,7 +20,9 @@ mod load;
 mod metrics;
 mod outcome;
 mod publish;
+mod tell;
 mod verify;
+mod wait;
 mod watch;
 
 pub use clock::Clock;
