@@ -20,5 +20,6 @@ pub mod intake;
 pub mod log;
 pub mod node;
 pub mod replay;
+pub mod search;
 pub mod store;
 pub mod why;
