@@ -191,7 +191,7 @@ impl Compiler<'_> {
     }
 
     fn term(&self, field: Field, token: &str) -> Indexed {
-        Indexed::from_field_text(field, &format!("{}{}{token}", self.network, super::tokenizer::SCOPE))
+        Indexed::from_field_text(field, &format!("{}{}{token}", self.network, super::scoped::SCOPE))
     }
 
     fn word(&self, field: Field, token: &str) -> Box<dyn Run> {

@@ -101,6 +101,20 @@ impl Search {
     }
 }
 
+impl Search {
+    /// How relevant the best are, by the index alone and nothing else: what [`Search::search`] is
+    /// measured against.
+    ///
+    /// # Errors
+    /// As of [`Search::search`].
+    pub fn plain(&self, request: &Request, most: usize) -> Result<Vec<f32>, SearchError> {
+        let searcher = self.index.searcher();
+        let compiled = compile(&request.network, &parse(&request.query)?, &request.filter, &searcher)?;
+        let found = searcher.search(&compiled.run, &TopDocs::with_limit(most).order_by_score())?;
+        Ok(found.into_iter().map(|(relevance, _)| relevance).collect())
+    }
+}
+
 /// Checks what a client may get wrong.
 fn check(filter: &Filter) -> Result<(), SearchError> {
     match &filter.author {

@@ -7,7 +7,7 @@
 use super::SearchError;
 use super::document::Document;
 use super::query::Kind;
-use super::tokenizer::{NAME, SCOPE, Scoped};
+use super::scoped::{NAME, SCOPE, Scoped};
 use crate::event::Hex32;
 use crate::store::Seq;
 use std::collections::HashSet;
@@ -230,9 +230,12 @@ impl Live {
             None if metas.segments.is_empty() => Mark::default(),
             None => return Err(Some("it does not say how far it goes".into())),
         };
+        // Files in the making are listed too; none is in use now.
         let files = metas.list_segment_files();
+        let files = files.into_iter().filter(|name| name.extension().is_none_or(|kind| kind != "temp"));
+        let files: HashSet<PathBuf> = files.collect();
         sweep(directory, &files).map_err(|e| Some(e.to_string()))?;
-        for name in files.iter().filter(|name| directory.join(name).exists()) {
+        for name in &files {
             match index.directory().validate_checksum(name) {
                 Ok(true) => {}
                 Ok(false) => return Err(Some(format!("{} is damaged", name.display()))),

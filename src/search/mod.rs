@@ -21,6 +21,7 @@ mod indexer;
 mod pages;
 pub mod query;
 pub mod rank;
+mod scoped;
 pub mod snippet;
 pub mod tokenizer;
 

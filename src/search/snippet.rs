@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn pairs_of_neighbours_are_one_highlight() {
-        let got = snippet("これは設定の順序です", &words(&["設定", "定の", "順序"]));
+        let got = snippet("これは設定の、順序です", &words(&["設定", "定の", "順序"]));
         assert_eq!(lit(&got), ["設定の", "順序"]);
     }
 

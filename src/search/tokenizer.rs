@@ -14,18 +14,10 @@
 
 use crate::event::excerpt::is_mark;
 use std::ops::Range;
-use tantivy::tokenizer::{
-    AsciiFoldingFilter, RawTokenizer, TextAnalyzer, Token as Indexed, TokenStream, Tokenizer,
-};
+use tantivy::tokenizer::{AsciiFoldingFilter, RawTokenizer, TextAnalyzer, TokenStream};
 
 /// The longest token in bytes; what is longer is cut, in documents and queries alike.
 pub const MAX_TOKEN_BYTES: usize = 80;
-
-/// The name under which the index knows this tokenizer.
-pub(super) const NAME: &str = "wats1";
-
-/// Between the name of a network and what belongs to it: names of networks hold no such byte.
-pub(super) const SCOPE: char = '\0';
 
 /// What a token is of its chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +57,11 @@ impl Chunk {
     /// Each token, and its folded text.
     pub fn tokens(&self) -> impl Iterator<Item = (&Token, &str)> {
         self.tokens.iter().map(|token| (token, &self.folded[token.text.clone()]))
+    }
+
+    /// One of them.
+    pub(super) fn get(&self, at: usize) -> Option<(&Token, &str)> {
+        self.tokens.get(at).map(|token| (token, &self.folded[token.text.clone()]))
     }
 }
 
@@ -129,6 +126,11 @@ impl Scanner {
             false => self.spaced(text),
         }
         Some(&self.chunk)
+    }
+
+    /// The chunk that was found last.
+    pub(super) fn chunk(&self) -> &Chunk {
+        &self.chunk
     }
 
     /// A run of a script without spaces.
@@ -338,77 +340,6 @@ fn plain(c: char) -> char {
     }
 }
 
-/// The tokenizer as the index calls it: the text of a field is the name of the network, a zero byte and
-/// the text itself, and the name is put before each token. No token of one network is one of another.
-#[derive(Debug, Default)]
-pub(super) struct Scoped {
-    scanner: Scanner,
-}
-
-impl Clone for Scoped {
-    fn clone(&self) -> Scoped {
-        Scoped::default()
-    }
-}
-
-impl Tokenizer for Scoped {
-    type TokenStream<'a> = ScopedStream<'a>;
-
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> ScopedStream<'a> {
-        let prefix = text.find(SCOPE).map_or(0, |at| at + 1);
-        self.scanner.start(prefix);
-        ScopedStream {
-            scanner: &mut self.scanner,
-            text,
-            prefix,
-            // The first call finds nothing left, and takes the first chunk.
-            next: usize::MAX,
-            token: Indexed::default(),
-        }
-    }
-}
-
-/// The tokens of one text.
-#[derive(Debug)]
-pub(super) struct ScopedStream<'a> {
-    scanner: &'a mut Scanner,
-    text: &'a str,
-    prefix: usize,
-    next: usize,
-    token: Indexed,
-}
-
-impl TokenStream for ScopedStream<'_> {
-    fn advance(&mut self) -> bool {
-        if self.next >= self.scanner.chunk.tokens.len() {
-            if self.scanner.next(self.text).is_none() {
-                return false;
-            }
-            self.next = 0;
-        }
-        let chunk = &self.scanner.chunk;
-        let Some(token) = chunk.tokens.get(self.next) else {
-            return false;
-        };
-        self.token.text.clear();
-        self.token.text.push_str(&self.text[..self.prefix]);
-        self.token.text.push_str(&chunk.folded[token.text.clone()]);
-        self.token.position = token.position as usize;
-        self.token.offset_from = token.from.start;
-        self.token.offset_to = token.from.end;
-        self.next += 1;
-        true
-    }
-
-    fn token(&self) -> &Indexed {
-        &self.token
-    }
-
-    fn token_mut(&mut self) -> &mut Indexed {
-        &mut self.token
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -485,17 +416,6 @@ mod tests {
         let long = words(&"é".repeat(500));
         assert_eq!(long, ["e".repeat(MAX_TOKEN_BYTES)]);
         assert!(words(&"я".repeat(500))[0].len() <= MAX_TOKEN_BYTES);
-    }
-
-    #[test]
-    fn a_scoped_token_bears_its_network() {
-        let mut scoped = Scoped::default();
-        let mut stream = scoped.token_stream("main\0Foo bar");
-        let mut found = Vec::new();
-        while stream.advance() {
-            found.push((stream.token().text.clone(), stream.token().position));
-        }
-        assert_eq!(found, [("main\0foo".to_owned(), 0), ("main\0bar".to_owned(), 1)]);
     }
 
     proptest! {
