@@ -64,6 +64,7 @@ impl Bench {
     fn start(&self) -> Node {
         let settings = Settings {
             store: self.directory.join("store"),
+            index: self.directory.join("index"),
             config: Config::parse(&self.config, "generated").expect("the generator's configuration"),
             listen: "127.0.0.1:0".parse().expect("an address"),
             socket: self.directory.join("wats.sock"),

@@ -76,6 +76,11 @@ impl Home {
         self.0.join("store")
     }
 
+    /// The search index.
+    pub fn index(&self) -> PathBuf {
+        self.0.join("index")
+    }
+
     /// The socket for the owner.
     pub fn socket(&self) -> PathBuf {
         self.0.join("wats.sock")

@@ -22,5 +22,6 @@ pub mod log;
 pub mod node;
 pub mod replay;
 pub mod said;
+pub mod search;
 pub mod store;
 pub mod why;

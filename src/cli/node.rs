@@ -42,6 +42,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let token_file = args.token_file.as_ref().or(config.node.token_file.as_ref());
     let settings = Settings {
         store: home.store(),
+        index: home.index(),
         listen: args.listen.unwrap_or(config.node.listen),
         socket: home.socket(),
         token: token_file.map(|file| home.token(file)).transpose()?,

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use toml::Spanned;
 use toml::de::DeValue;
+use wats_dataflows::fixed::ONE;
 
 /// Where a node listens, and what it may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +39,7 @@ impl Default for NodeConfig {
 
 const NODE: &str = "listen, token_file, workers, cache_bytes and write_buffer_bytes";
 const LIMITS: &str = "body_bytes, body_lines, waiting_bytes, patience, requests, source_per_second, source_burst, \
-    key_per_second, key_burst and min_free_disk";
+    key_per_second, key_burst, min_free_disk and hide_below";
 
 /// Overrides what `[node]` names.
 pub(super) fn read(
@@ -89,6 +90,7 @@ pub(super) fn read_limits(
             "key_per_second" => limits.key_per_second = rate()?,
             "key_burst" => limits.key_burst = rate()?,
             "min_free_disk" => limits.min_free_disk = count(0..=1 << 50)?,
+            "hide_below" => limits.hide_below = values.fixed(value, name, 0..=1_000 * ONE.0)?,
             other => return Err(values.unknown(key, other, LIMITS)),
         }
     }

@@ -106,6 +106,12 @@ fn limits(out: &mut String, config: &Config) {
     );
     key(out, "key_burst", l.key_burst, "Events of one key at once; ten times as many with weight.");
     key(out, "min_free_disk", l.min_free_disk, "Bytes of free disk below which nothing is taken in.");
+    key(
+        out,
+        "hide_below",
+        decimal(l.hide_below.0),
+        "Authors of less reputation are left out of searches and waits, unless asked for.",
+    );
 }
 
 fn policy(out: &mut String, config: &Config) {

@@ -48,7 +48,7 @@ pub(crate) fn quoted(text: &str) -> String {
 }
 
 /// Combining marks that may stand on one letter.
-const MAX_MARKS: usize = 2;
+pub(crate) const MAX_MARKS: usize = 2;
 
 /// What a reader may take for the end of a quotation.
 fn is_quote(c: char) -> bool {
@@ -57,14 +57,14 @@ fn is_quote(c: char) -> bool {
 }
 
 /// Combining marks: those that many letters take in heaps.
-fn is_mark(c: char) -> bool {
+pub(crate) fn is_mark(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{1ab0}'..='\u{1aff}'
         | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}')
 }
 
 /// Control characters; formats that reorder, join or hide what stands beside them; fillers that look
 /// like nothing; and characters that no standard gives a look to.
-fn is_hidden(c: char) -> bool {
+pub(crate) fn is_hidden(c: char) -> bool {
     let format = matches!(c, '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}'
         | '\u{890}' | '\u{891}' | '\u{8e2}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
         | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}'

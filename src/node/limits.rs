@@ -10,6 +10,7 @@ use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use wats_dataflows::fixed::Fixed;
 
 /// The bounds of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,13 +35,15 @@ pub struct Limits {
     pub key_burst: u32,
     /// Bytes of free disk below which nothing is taken in.
     pub min_free_disk: u64,
+    /// Authors whose reputation is below this are left out of searches and waits, unless asked for.
+    pub hide_below: Fixed,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
             body_bytes: 64 << 20,
-            body_lines: 100_000,
+            body_lines: 10_000,
             waiting_bytes: 32 << 20,
             patience: Duration::from_secs(2),
             requests: 256,
@@ -49,6 +52,7 @@ impl Default for Limits {
             key_per_second: 100,
             key_burst: 5_000,
             min_free_disk: 128 << 20,
+            hide_below: Fixed::ZERO,
         }
     }
 }

@@ -36,6 +36,7 @@ pub use watch::free_disk;
 use crate::config::Config;
 use crate::engine::EngineError;
 use crate::intake::Full;
+use crate::search::{Index, Indexer, Search};
 use crate::store::{Appender, Sizes, Store, StoreError};
 use crossbeam::channel::bounded;
 use http::{App, Token};
@@ -73,6 +74,9 @@ pub enum NodeError {
         "{0} can be reached from other machines: set `token_file` in `[node]`, so that only those who have the token may write"
     )]
     Open(SocketAddr),
+    /// The search index.
+    #[error(transparent)]
+    Search(#[from] crate::search::SearchError),
     /// Threads cannot be had.
     #[error("cannot start a thread: {0}")]
     Thread(io::Error),
@@ -86,6 +90,8 @@ pub enum NodeError {
 pub struct Settings {
     /// Where the store lies.
     pub store: PathBuf,
+    /// Where the search index lies.
+    pub index: PathBuf,
     /// The networks it carries, and its policy.
     pub config: Config,
     /// Where it listens for clients.
@@ -146,6 +152,10 @@ impl Node {
         let (to_commit, checked) = bounded(QUEUE);
         let (to_engine, durable) = bounded(QUEUE);
         let (ask, questions) = bounded(QUESTIONS);
+        // A message says "look", and one that waits stands for all.
+        let (look_at_events, events) = bounded(1);
+        let (look_at_views, views) = bounded(1);
+        let index = Arc::new(Index::open(&settings.index, core.store.id())?);
         let mut threads = Vec::new();
 
         let (shared, limits) = (core.clone(), rates.clone());
@@ -155,14 +165,20 @@ impl Node {
         threads.push(spawn("commit", move || commit::run(&shared, appender, &checked, &to_engine))?);
         let (shared, config, workers) = (core.clone(), settings.config.clone(), settings.workers);
         threads.push(spawn("drive", move || {
-            if let Err(e) = drive(&shared, &config, workers, &durable, &questions) {
+            let tell = vec![look_at_events, look_at_views];
+            if let Err(e) = drive(&shared, &config, workers, tell, &durable, &questions) {
                 shared.fail("the engine", &e);
             }
         })?);
+        let shared = core.clone();
+        threads.push(spawn("tell", move || tell::run(&shared, &views))?);
+        let indexer = Indexer::new(core.store.clone(), index.clone());
+        threads.push(spawn("index", move || indexer.run(&events))?);
+        let search = Search::new(core.store.clone(), index, settings.limits.hide_below);
         let (shared, ended) = (core.clone(), stop.clone());
         threads.push(spawn("watch", move || watch::run(&shared, &ended))?);
 
-        let app = App::new(core.clone(), lanes, rates, ask, settings.token.clone());
+        let app = App::new(core.clone(), lanes, rates, ask, settings.token.clone(), search, stop.clone());
         let server = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(SERVING)
             .thread_name("wats-serve")
@@ -298,11 +314,12 @@ fn drive(
     core: &Arc<Core>,
     config: &Config,
     workers: usize,
+    tell: Vec<crossbeam::channel::Sender<()>>,
     durable: &crossbeam::channel::Receiver<Vec<commit::Durable>>,
     questions: &crossbeam::channel::Receiver<Question>,
 ) -> Result<(), NodeError> {
     let began = Instant::now();
-    let mut driver = Driver::new(core.clone(), config, workers)?;
+    let mut driver = Driver::new(core.clone(), config, workers)?.telling(tell);
     let Some(loaded) = load(core, &mut driver, load::Until::End)? else {
         return Ok(());
     };

@@ -64,6 +64,7 @@ pub fn settings(dir: &Path) -> Settings {
     let config = Config { networks: Some(vec![network("main", secret(1).public())]), ..Config::default() };
     Settings {
         store: dir.join("store"),
+        index: dir.join("index"),
         config,
         listen: SocketAddr::from(([127, 0, 0, 1], 0)),
         socket: dir.join("sock"),

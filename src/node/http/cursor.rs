@@ -31,14 +31,17 @@ impl Cursor {
         let digits = text.strip_prefix(MARK).filter(|_| text.len() == DIGITS && text.is_ascii());
         let number = |at: usize| u64::from_str_radix(digits?.get(16 * at..16 * (at + 1))?, 16).ok();
         let (Some(of), Some(seq), Some(entry)) = (number(0), number(1), number(2)) else {
-            return Err(Problem::bad_request("`cursor` is none that a node gave: pass it on as it is").with("code", "no_cursor"));
+            return Err(Problem::bad_request("`cursor` is none that a node gave: pass it on as it is")
+                .with("code", "no_cursor"));
         };
         let gone = |detail: &str| Problem::new(410, "gone", detail).with("code", "cursor_gone");
         if of != mark(store.id()) {
             return Err(gone("this cursor is of another store: begin without one"));
         }
         if Seq(seq) > store.last()? {
-            return Err(gone("this cursor is ahead of the store, which was restored from a backup: begin without one"));
+            return Err(gone(
+                "this cursor is ahead of the store, which was restored from a backup: begin without one",
+            ));
         }
         Ok(Cursor { seq: Seq(seq), entry })
     }

@@ -3,12 +3,18 @@
 
 mod admin;
 mod connections;
+mod cursor;
 mod events;
 mod export;
+mod knowledge;
 mod lines;
 mod ops;
 mod problem;
+mod read;
+mod search;
 mod shares;
+mod shown;
+mod wait;
 
 pub use problem::Problem;
 
@@ -17,6 +23,7 @@ use super::core::Core;
 use super::drive::{Driver, Question};
 use super::lanes::Lanes;
 use super::limits::Rates;
+use crate::search::Search;
 use axum::Router;
 use axum::extract::connect_info::ConnectInfo;
 use axum::extract::{DefaultBodyLimit, Request, State};
@@ -37,7 +44,7 @@ use tower_http::compression::predicate::SizeAbove;
 /// An answer of more bytes is compressed, for a client that takes it so.
 const COMPRESSED: u64 = 1024;
 /// Connections at a time, of all clients.
-const CONNECTIONS: usize = 1024;
+const CONNECTIONS: usize = 4096;
 /// Files that the node needs besides: a store that cannot open a file has failed.
 const OTHER_FILES: u64 = 700;
 
@@ -102,6 +109,8 @@ pub struct App {
     token: Option<Token>,
     /// Requests that are worked on.
     working: Shares,
+    search: Search,
+    stop: CancellationToken,
 }
 
 impl App {
@@ -112,9 +121,11 @@ impl App {
         rates: Arc<Rates>,
         ask: Sender<Question>,
         token: Option<Token>,
+        search: Search,
+        stop: CancellationToken,
     ) -> Arc<App> {
         let working = Shares::new(core.limits.requests);
-        Arc::new(App { core, lanes, rates, ask, token, working })
+        Arc::new(App { core, lanes, rates, ask, token, working, search, stop })
     }
 
     /// Asks the engine's thread about the state between two ticks.
@@ -141,6 +152,9 @@ fn public(app: Arc<App>) -> Router<Arc<App>> {
     Router::new()
         .route("/v1/events", post(events::post))
         .route("/v1/events/{id}", get(events::get))
+        .route("/v1/threads/{id}", get(read::get))
+        .route("/v1/knowledge", get(knowledge::get))
+        .route("/v1/search", get(search::get))
         .route("/healthz", get(ops::health))
         .route("/readyz", get(ops::ready))
         .route("/metrics", get(ops::metrics))
@@ -150,9 +164,11 @@ fn public(app: Arc<App>) -> Router<Arc<App>> {
         .method_not_allowed_fallback(|| async {
             Problem::new(405, "method not allowed", "this path does not know that method")
         })
+        .layer(middleware::from_fn_with_state(app, one_of_many))
+        // Those who wait are many, have a limit of their own, and cost nothing until they are woken.
+        .route("/v1/wait", get(wait::get))
         .layer(DefaultBodyLimit::disable())
         .layer(CompressionLayer::new().compress_when(SizeAbove::new(COMPRESSED)))
-        .layer(middleware::from_fn_with_state(app, one_of_many))
 }
 
 /// A bounded number of requests of clients is worked on; the others are told to come again.

@@ -1,15 +1,14 @@
 //! `GET /v1/wait`: what is new, in the order in which this node took it in; waits when there is nothing.
 
 use super::cursor::{Cursor, short};
+use super::search::status;
 use super::shown::{self, Held};
 use super::{App, Problem};
-use crate::document::status_name;
 use crate::event::Hex32;
 use crate::node::tell::root_of_target;
 use crate::node::wait::Wanted;
 use crate::node::{Later, Phase};
 use crate::said::Said;
-use crate::search::rank::at_least;
 use crate::store::{HeldAt, Logged, Place, Reader, Seq, Shown};
 use axum::Json;
 use axum::extract::{Query, State};
@@ -60,22 +59,11 @@ impl Asked {
             author: self.author,
         }
     }
-
-    fn min_status(&self) -> Result<Option<Status>, Problem> {
-        let all = [Status::Contested, Status::Unverified, Status::Stale, Status::Confirmed];
-        let Some(name) = &self.min_status else {
-            return Ok(None);
-        };
-        let found = all.into_iter().find(|status| status_name(*status) == name);
-        found.map(Some).ok_or_else(|| {
-            Problem::bad_request("`min_status` is `contested`, `unverified`, `stale` or `confirmed`")
-        })
-    }
 }
 
 /// `GET /v1/wait`
 pub async fn get(State(app): State<Arc<App>>, Query(asked): Query<Asked>) -> Result<Response, Problem> {
-    let min_status = asked.min_status()?;
+    let min_status = asked.min_status.as_deref().map(status).transpose()?;
     let mut cursor = match &asked.cursor {
         Some(cursor) => Cursor::read(cursor, &app.core.store)?,
         None => Cursor { seq: Seq(app.core.shown.load(Ordering::Acquire)), entry: entry(&app, &asked)?.1 },
@@ -114,7 +102,8 @@ struct Found {
 
 impl Found {
     fn json(self, app: &App) -> Value {
-        let mut json = json!({ "events": self.events, "cursor": self.cursor.write(&app.core.store), "more": self.more });
+        let mut json =
+            json!({ "events": self.events, "cursor": self.cursor.write(&app.core.store), "more": self.more });
         if let Some(entry) = self.entry {
             json["knowledge"] = entry;
         }
@@ -166,7 +155,7 @@ fn look(app: &App, asked: &Asked, min_status: Option<Status>, from: Cursor) -> R
         };
         if said.net == wanted.network
             && wanted.takes(&said, root_of_target(&core.store, &said)?)
-            && is_shown(&said, asked, min_status, &reader)?
+            && is_shown(&said, asked, min_status, core.limits.hide_below, &reader)?
         {
             let held = Held { said, place: Place { held: HeldAt { seq, received_at }, text: String::new() } };
             found.events.push(shown::event(&held, &reader)?);
@@ -176,10 +165,16 @@ fn look(app: &App, asked: &Asked, min_status: Option<Status>, from: Cursor) -> R
 }
 
 /// Whether the status is high enough, and the author not below the threshold.
-fn is_shown(said: &Said, asked: &Asked, min: Option<Status>, reader: &Reader<'_>) -> Result<bool, Problem> {
+fn is_shown(
+    said: &Said,
+    asked: &Asked,
+    min: Option<Status>,
+    hide_below: Fixed,
+    reader: &Reader<'_>,
+) -> Result<bool, Problem> {
     if let Some(min) = min {
         let post = reader.post(&said.net, said.id)?;
-        if !post.is_some_and(|post| at_least(post.status, min)) {
+        if !post.is_some_and(|post| post.status >= min) {
             return Ok(false);
         }
     }
@@ -187,5 +182,5 @@ fn is_shown(said: &Said, asked: &Asked, min: Option<Status>, reader: &Reader<'_>
         return Ok(true);
     }
     let author = reader.author(&said.net, said.author)?;
-    Ok(author.is_none_or(|author| author.reputation >= Fixed::ZERO))
+    Ok(author.is_none_or(|author| author.reputation >= hide_below))
 }

@@ -1,0 +1,134 @@
+//! `GET /v1/knowledge`: what the swarm knows, entry by entry (section 7).
+
+use super::shown;
+use super::{App, Problem};
+use crate::event::Hex32;
+use crate::store::{EntryRecord, Reader, StoreError};
+use axum::Json;
+use axum::extract::{Query, State};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::cmp::Reverse;
+use std::sync::Arc;
+use wats_dataflows::fixed::Fixed;
+use wats_dataflows::ids::Millis;
+
+/// Entries of a page, where nobody says how many; and at most.
+const ENTRIES: usize = 20;
+const MOST: usize = 100;
+
+/// What to list.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Asked {
+    network: String,
+    tag: Option<String>,
+    sort: Option<Sort>,
+    limit: Option<usize>,
+    /// The last entry of the page before.
+    after: Option<Hex32>,
+}
+
+/// What comes first.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Sort {
+    /// What is relied on most.
+    #[default]
+    Score,
+    /// What is newest.
+    Recent,
+}
+
+/// `GET /v1/knowledge`
+pub async fn get(State(app): State<Arc<App>>, Query(asked): Query<Asked>) -> Result<Response, Problem> {
+    let page = tokio::task::spawn_blocking(move || page(&app, &asked)).await;
+    let page = page.map_err(|e| Problem::new(500, "internal error", e.to_string()))??;
+    Ok(Json(page).into_response())
+}
+
+/// An entry, and what orders it.
+struct Entry {
+    id: Hex32,
+    digest: bool,
+    record: EntryRecord,
+    score: Fixed,
+    created_at: Millis,
+}
+
+fn page(app: &App, asked: &Asked) -> Result<Value, Problem> {
+    let reader = app.core.store.read();
+    let mut all = entries(app, asked, &reader)?;
+    match asked.sort.unwrap_or_default() {
+        Sort::Score => all.sort_by_key(|e| (Reverse((e.score, e.created_at)), e.id)),
+        Sort::Recent => all.sort_by_key(|e| (Reverse(e.created_at), e.id)),
+    }
+    let from = match asked.after {
+        None => 0,
+        Some(after) => {
+            let place = all.iter().position(|e| e.id == after);
+            let gone = || {
+                Problem::new(
+                    410,
+                    "gone",
+                    "the entry named by `after` has lost its standing: begin without it",
+                )
+            };
+            1 + place.ok_or_else(gone)?
+        }
+    };
+    let limit = asked.limit.unwrap_or(ENTRIES).clamp(1, MOST);
+    let total = all.len();
+    let mut shown = Vec::new();
+    for entry in all.into_iter().skip(from).take(limit) {
+        shown.extend(show(app, &entry, &reader)?);
+    }
+    let mut answer = json!({ "entries": shown, "total": total });
+    if from + limit < total {
+        answer["after"] =
+            answer["entries"].as_array().and_then(|all| all.last()).map(|e| e["id"].clone()).into();
+    }
+    Ok(answer)
+}
+
+fn entries(app: &App, asked: &Asked, reader: &Reader<'_>) -> Result<Vec<Entry>, StoreError> {
+    let mut all = Vec::new();
+    for (id, digest, record) in reader.entries(&asked.network)? {
+        let Some(post) = reader.post(&asked.network, id)? else {
+            continue;
+        };
+        let Some(held) = shown::held(&app.core.store, id)? else {
+            continue;
+        };
+        // An answer is found by the tags of its ask too.
+        let tagged = match &asked.tag {
+            None => true,
+            Some(tag) if held.said.tags.contains(tag) => true,
+            Some(tag) => {
+                let root = if digest { None } else { shown::held(&app.core.store, held.said.root())? };
+                root.is_some_and(|root| root.said.tags.contains(tag))
+            }
+        };
+        if tagged {
+            all.push(Entry { id, digest, record, score: post.score, created_at: held.said.created_at });
+        }
+    }
+    Ok(all)
+}
+
+fn show(app: &App, entry: &Entry, reader: &Reader<'_>) -> Result<Option<Value>, StoreError> {
+    let Some(held) = shown::held(&app.core.store, entry.id)? else {
+        return Ok(None);
+    };
+    let mut json = shown::event(&held, reader)?;
+    json["knowledge"] = if entry.digest { "digest" } else { "answer" }.into();
+    json["threads"] = json!(entry.record.threads);
+    // An answer has no title of its own: it is that of its ask.
+    if held.said.title.is_none()
+        && let Some(root) = shown::held(&app.core.store, held.said.root())?
+    {
+        json["title"] = root.said.title.into();
+    }
+    Ok(Some(json))
+}

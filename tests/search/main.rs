@@ -1,0 +1,8 @@
+//! Search over stores and indexes on the disk.
+
+mod engine;
+mod index;
+mod library;
+mod pages;
+mod ranking;
+mod words;

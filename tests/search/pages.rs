@@ -1,0 +1,154 @@
+//! Paging while statuses move, limits, and the order as a whole.
+
+use crate::library::{Library, all, viewed};
+use std::collections::BTreeSet;
+use wats::event::Hex32;
+use wats::search::{CANDIDATES, Filter, Request, SearchError};
+use wats_dataflows::views::Status;
+
+const STATUSES: [Status; 4] = [Status::Contested, Status::Unverified, Status::Stale, Status::Confirmed];
+
+/// Posts of several relevances, with views that follow from a number.
+fn posts(library: &mut Library, count: usize) -> Vec<Hex32> {
+    let filler =
+        ["", "and some more words ", "which is what happens on every machine that was tried here so far "];
+    (0..count)
+        .map(|n| {
+            library.post(2 + (n % 4) as u8, &format!("the linker fails {}", filler[n % 3].repeat(n % 9)))
+        })
+        .collect()
+}
+
+fn set_views(library: &mut Library, posts: &[Hex32], turn: usize) {
+    for (n, post) in posts.iter().enumerate() {
+        let mixed = (n * 7 + turn * 13) % 11;
+        library.view(*post, &viewed(2 + (n % 4) as u8, STATUSES[mixed % 4], mixed as i64 - 4));
+    }
+    library.publish();
+}
+
+#[test]
+fn pages_neither_repeat_nor_skip_while_statuses_move() {
+    let mut library = Library::new("moving");
+    let posts = posts(&mut library, 120);
+    library.settle();
+    set_views(&mut library, &posts, 0);
+    let mut request = Request { limit: 7, ..all("linker") };
+    let mut found = Vec::new();
+    for turn in 1.. {
+        let page = library.ask(&request).unwrap();
+        assert_eq!(
+            page,
+            library
+                .ask(&request)
+                .map(|again| wats::search::Page { cursor: page.cursor.clone(), ..again })
+                .unwrap()
+        );
+        found.extend(page.hits.iter().map(|hit| hit.id));
+        let Some(cursor) = page.cursor else { break };
+        request.cursor = Some(cursor);
+        set_views(&mut library, &posts, turn);
+        // New posts come in meanwhile, and are not in the pages of before.
+        library.post(2, "the linker");
+        library.settle();
+    }
+    assert_eq!(found.len(), posts.len());
+    assert_eq!(found.iter().collect::<BTreeSet<_>>(), posts.iter().collect());
+}
+
+#[test]
+fn all_pages_together_are_the_whole_order() {
+    let mut library = Library::new("whole");
+    let posts = posts(&mut library, 45);
+    library.settle();
+    set_views(&mut library, &posts, 3);
+    let whole = library.find("linker fails");
+    assert_eq!(whole.len(), 45);
+    for limit in [1, 4, 44, 45] {
+        let mut request = Request { limit, ..all("linker fails") };
+        let mut found = Vec::new();
+        loop {
+            let page = library.ask(&request).unwrap();
+            assert!(page.hits.len() <= limit && page.complete);
+            found.extend(page.hits.iter().map(|hit| hit.id));
+            let Some(cursor) = page.cursor else { break };
+            assert_eq!(page.hits.len(), limit);
+            request.cursor = Some(cursor);
+        }
+        assert_eq!(found, whole);
+    }
+}
+
+/// A filter on statuses decides when a hit is ranked; pages that are turned later still show it.
+#[test]
+fn a_status_that_moves_away_while_paging_is_shown_as_it_is() {
+    let mut library = Library::new("away");
+    let posts: Vec<Hex32> = (0..6).map(|_| library.post(2, "the linker")).collect();
+    library.settle();
+    for post in &posts {
+        library.view(*post, &viewed(2, Status::Confirmed, 0));
+    }
+    library.publish();
+    let filter = Filter { min_status: Some(Status::Confirmed), ..Filter::default() };
+    let mut request = Request { limit: 4, filter, ..all("linker") };
+    let page = library.ask(&request).unwrap();
+    for post in &posts {
+        library.view(*post, &viewed(2, Status::Contested, 0));
+    }
+    library.publish();
+    request.cursor = page.cursor;
+    let rest = library.ask(&request).unwrap();
+    assert_eq!(rest.hits.iter().map(|hit| hit.status).collect::<Vec<_>>(), [Status::Contested; 2]);
+    request.cursor = None;
+    assert_eq!(library.ask(&request).unwrap().hits, [], "asked anew, there is none");
+}
+
+#[test]
+fn a_cursor_that_does_not_fit_is_told_so() {
+    let mut library = Library::new("cursor");
+    posts(&mut library, 20);
+    library.settle();
+    let first = Request { limit: 5, ..all("linker") };
+    let cursor = library.ask(&first).unwrap().cursor;
+    assert!(cursor.is_some());
+    let with = |cursor: &str, query: &str| Request { cursor: Some(cursor.into()), limit: 5, ..all(query) };
+    let cursor = cursor.unwrap();
+    let fails = |request: &Request| library.ask(request).expect_err("it must not be answered");
+    assert!(matches!(fails(&with(&cursor, "fails")), SearchError::OtherSearch));
+    assert!(matches!(fails(&with("abc", "linker")), SearchError::NoCursor));
+    let mut other = Library::new("cursor_other");
+    posts(&mut other, 20);
+    other.settle();
+    assert!(matches!(other.ask(&with(&cursor, "linker")), Err(SearchError::OtherStore)));
+    assert!(fails(&with("abc", "linker")).is_of_client());
+    // After a restart nothing is remembered.
+    let dir = library.dir.clone();
+    drop(library);
+    let library = Library::at(dir);
+    assert!(matches!(library.ask(&with(&cursor, "linker")), Err(SearchError::TooOld)));
+}
+
+#[test]
+fn limits_hold() {
+    let mut library = Library::new("limits");
+    for n in 0..CANDIDATES + 100 {
+        library.post(2, &format!("the linker {n}"));
+    }
+    library.settle();
+    assert!(matches!(library.ask(&all("")), Err(SearchError::Nothing)));
+    assert!(matches!(library.ask(&all("?!")), Err(SearchError::Nothing)));
+    assert!(matches!(library.ask(&all("\"open")), Err(SearchError::Query(e)) if e.at == 0));
+    assert_eq!(library.ask(&Request { limit: 0, ..all("linker") }).unwrap().hits.len(), 10);
+    assert_eq!(library.ask(&Request { limit: 9999, ..all("linker") }).unwrap().hits.len(), 50);
+    for query in ["linker", "-absent"] {
+        let (mut request, mut found) = (all(query), 0);
+        loop {
+            let page = library.ask(&request).unwrap();
+            assert!(!page.complete, "there is more than is ranked");
+            found += page.hits.len();
+            let Some(cursor) = page.cursor else { break };
+            request.cursor = Some(cursor);
+        }
+        assert_eq!(found, CANDIDATES);
+    }
+}
