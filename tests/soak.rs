@@ -153,8 +153,7 @@ fn life(seed: u64, until: Instant) -> usize {
         look(&node, &acknowledged);
         node.stop();
         if dice.below(3) == 0 {
-            let store = wats::store::Store::open(&node.settings.store, node.settings.sizes).expect("a store");
-            store.forget_views().expect("forgotten");
+            node::open(&node.settings.store).forget_views().expect("forgotten");
         }
         node.start().expect("it starts");
         if Instant::now() > until {

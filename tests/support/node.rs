@@ -10,7 +10,7 @@ use wats::config::{Config, Network};
 use wats::event::{Draft, Hex32, Secret};
 use wats::generate::{Generator, Plan, Said};
 use wats::node::{Clock, Limits, Node, NodeError, Phase, Settings};
-use wats::store::{Seq, Sizes, Store};
+use wats::store::{Seq, Sizes, Store, StoreError};
 use wats_dataflows::ids::Millis;
 
 /// When tests begin.
@@ -81,6 +81,29 @@ pub fn settings(dir: &Path) -> Settings {
     }
 }
 
+/// Opens a store that a node of this test has let go of.
+pub fn open(store: &Path) -> Store {
+    patiently(|| Store::open(store, Sizes::default()), is_locked).expect("the store opens")
+}
+
+fn is_locked(error: &StoreError) -> bool {
+    matches!(error, StoreError::Locked { .. })
+}
+
+/// Does it again for a while where a lock is in the way: a process that another test is about to start
+/// has copies of the open files of this one for a moment.
+fn patiently<T, E>(open: impl Fn() -> Result<T, E>, is_locked: impl Fn(&E) -> bool) -> Result<T, E> {
+    let began = Instant::now();
+    loop {
+        match open() {
+            Err(e) if is_locked(&e) && began.elapsed() < Duration::from_secs(10) => {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            other => return other,
+        }
+    }
+}
+
 /// A running node.
 pub struct Running {
     node: Option<Node>,
@@ -105,7 +128,10 @@ impl Running {
 
     /// Starts it again.
     pub fn start(&mut self) -> Result<(), NodeError> {
-        let node = Node::start(self.settings.clone())?;
+        let node = patiently(
+            || Node::start(self.settings.clone()),
+            |e| matches!(e, NodeError::Store(e) if is_locked(e)),
+        )?;
         node.wait_ready()?;
         self.node = Some(node);
         Ok(())
