@@ -21,5 +21,6 @@ pub mod intake;
 pub mod log;
 pub mod node;
 pub mod replay;
+pub mod said;
 pub mod store;
 pub mod why;

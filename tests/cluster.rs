@@ -124,7 +124,7 @@ fn generate(dir: &Path, args: &str) {
 #[test]
 fn generated_logs_amount_to_the_same() {
     let dir = scratch("cluster_generated");
-    generate(&dir, "--events 3000 --seed 11");
+    generate(&dir, "--events 1500 --seed 11");
     same_as_one(&dir, &["log.jsonl", "--config", "wats.toml", "--json"]);
     same_as_one(&dir, &["log.jsonl", "--config", "wats.toml"]);
     same_as_one(&dir, &["log.jsonl", "--config", "wats.toml", "--changes", "--tick-records", "500"]);

@@ -11,6 +11,7 @@ mod append;
 mod codec;
 mod lock;
 mod read;
+mod rebuild;
 mod records;
 mod views;
 
@@ -120,6 +121,10 @@ enum Family {
     Keys,
     /// Blob -> [`BlobAt`].
     Blobs,
+    /// Network, root, place -> a reply in its thread.
+    Replies,
+    /// Network, target, place -> a react on it.
+    Reacts,
     /// Network, event -> [`PostRecord`].
     Posts,
     /// Network, key -> [`AuthorRecord`].
@@ -133,18 +138,23 @@ enum Family {
 }
 
 impl Family {
-    const ALL: [Family; 10] = [
+    const ALL: [Family; 12] = [
         Family::Meta,
         Family::Sequence,
         Family::Events,
         Family::Keys,
         Family::Blobs,
+        Family::Replies,
+        Family::Reacts,
         Family::Posts,
         Family::Authors,
         Family::Entries,
         Family::Threads,
         Family::Ranks,
     ];
+    /// What follows from the sequence directly, and is written with it.
+    const FOLLOWING: [Family; 5] =
+        [Family::Events, Family::Keys, Family::Blobs, Family::Replies, Family::Reacts];
     /// What follows from the sequence by way of the dataflow.
     const VIEWS: [Family; 5] =
         [Family::Posts, Family::Authors, Family::Entries, Family::Threads, Family::Ranks];
@@ -156,6 +166,8 @@ impl Family {
             Family::Events => "events",
             Family::Keys => "keys",
             Family::Blobs => "blobs",
+            Family::Replies => "replies",
+            Family::Reacts => "reacts",
             Family::Posts => "posts",
             Family::Authors => "authors",
             Family::Entries => "entries",

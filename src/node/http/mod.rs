@@ -35,7 +35,7 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::SizeAbove;
 
 /// An answer of more bytes is compressed, for a client that takes it so.
-const COMPRESSED: u16 = 1024;
+const COMPRESSED: u64 = 1024;
 /// Connections at a time, of all clients.
 const CONNECTIONS: usize = 1024;
 /// Files that the node needs besides: a store that cannot open a file has failed.
