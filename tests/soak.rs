@@ -134,8 +134,6 @@ fn look(node: &Running, acknowledged: &Acknowledged) {
     for id in acknowledged.lock().unwrap_or_else(PoisonError::into_inner).iter() {
         assert!(node.store().held(*id).expect("readable").is_some(), "{id} was acknowledged and is lost");
     }
-    // Where the clock was set back, time stands until it comes round.
-    node.settle();
     node.check();
 }
 

@@ -172,9 +172,11 @@ impl Running {
         }
     }
 
-    /// Waits until the views show everything that is held, at the clock's time.
+    /// Waits until the views show everything that is held, at the clock's time, or at that of the latest
+    /// record where the clock was set back since: what was received has happened.
     pub fn settle(&self) {
-        let now = self.now();
+        let records = self.store().records(Seq(0)).map(|item| item.expect("readable").1.received_at());
+        let now = records.max().unwrap_or_default().max(self.now());
         self.until("the present", |node| {
             let core = node.core();
             let ticked = core.store.read().ticked().expect("a tick");
