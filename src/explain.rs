@@ -156,7 +156,7 @@ impl Naming<'_> {
     }
 
     fn group(&self, group: GroupId) -> Hex32 {
-        self.0.document.group_name(group, &self.0.intake).unwrap_or_default()
+        self.0.document.group_name(group, self.0.intake).unwrap_or_default()
     }
 
     fn groups(&self, groups: &[GroupId]) -> Vec<Hex32> {

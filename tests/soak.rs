@@ -134,8 +134,6 @@ fn look(node: &Running, acknowledged: &Acknowledged) {
     for id in acknowledged.lock().unwrap_or_else(PoisonError::into_inner).iter() {
         assert!(node.store().held(*id).expect("readable").is_some(), "{id} was acknowledged and is lost");
     }
-    // Where the clock was set back, time stands until it comes round.
-    node.settle();
     node.check();
 }
 
@@ -153,8 +151,7 @@ fn life(seed: u64, until: Instant) -> usize {
         look(&node, &acknowledged);
         node.stop();
         if dice.below(3) == 0 {
-            let store = wats::store::Store::open(&node.settings.store, node.settings.sizes).expect("a store");
-            store.forget_views().expect("forgotten");
+            node::open(&node.settings.store).forget_views().expect("forgotten");
         }
         node.start().expect("it starts");
         if Instant::now() > until {

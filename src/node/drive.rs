@@ -45,6 +45,9 @@ struct Open {
     began: Instant,
 }
 
+/// A tick that is finished, and the changes of it.
+type Finished = (Open, Vec<(View, i64)>);
+
 /// A question about the state between two ticks.
 pub type Question = Box<dyn FnOnce(&Driver) + Send>;
 
@@ -169,7 +172,7 @@ impl Driver {
     }
 
     /// Waits for the oldest open tick, and adds its changes up; none when no tick is open.
-    fn finish(&mut self) -> Result<Option<(Open, Vec<(View, i64)>)>, NodeError> {
+    fn finish(&mut self) -> Result<Option<Finished>, NodeError> {
         let Some(open) = self.open.pop_front() else {
             return Ok(None);
         };

@@ -334,7 +334,7 @@ impl Store {
     /// # Errors
     /// The first damage that is met.
     pub fn check_places(&self) -> Result<u64, StoreError> {
-        self.check_families(&[Family::Events, Family::Keys, Family::Blobs])
+        self.check_families(&Family::FOLLOWING)
     }
 
     fn check_families(&self, families: &[Family]) -> Result<u64, StoreError> {

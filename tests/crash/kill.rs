@@ -2,7 +2,7 @@
 
 use super::dice::Dice;
 use super::http::{LINES, try_call};
-use super::node::{generated, scratch};
+use super::node::{generated, open, scratch};
 use super::process::Process;
 use super::views::check_views;
 use std::collections::BTreeSet;
@@ -13,7 +13,6 @@ use std::thread;
 use std::time::Duration;
 use wats::config::Config;
 use wats::event::Hex32;
-use wats::store::{Sizes, Store};
 
 /// How many rounds: more in a long test.
 pub fn rounds(few: usize) -> usize {
@@ -80,7 +79,7 @@ pub fn load_and_kill(
 
 /// Whether a store that nobody runs on holds what was acknowledged, and shows whole ticks.
 pub fn check(dir: &Path, config: &Config, acknowledged: &Acknowledged, round: usize) {
-    let store = Store::open(&dir.join("store"), Sizes::default()).expect("the store opens");
+    let store = open(&dir.join("store"));
     for id in acknowledged.lock().expect("a set").iter() {
         assert!(
             store.event(*id).expect("readable").is_some(),
@@ -94,7 +93,7 @@ pub fn check(dir: &Path, config: &Config, acknowledged: &Acknowledged, round: us
 pub fn check_whole(dir: &Path, config: &Config, acknowledged: &Acknowledged) {
     Process::start(dir, &[]).stop();
     check(dir, config, acknowledged, usize::MAX);
-    let store = Store::open(&dir.join("store"), Sizes::default()).expect("the store opens");
+    let store = open(&dir.join("store"));
     let ticked = store.read().ticked().expect("a tick");
     assert_eq!(ticked.through, store.last().expect("a sequence"));
 }

@@ -7,7 +7,7 @@
 use super::dice::Dice;
 use super::http::post;
 use super::kill::{Acknowledged, ROUND, check, check_whole, load_and_kill, prepare, rounds, send};
-use super::node::scratch;
+use super::node::{open, scratch};
 use super::process::Process;
 use super::views::exported;
 use std::collections::HashMap;
@@ -16,7 +16,6 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
-use wats::store::{Sizes, Store};
 
 /// Compiles the library, where there is a compiler.
 fn library(dir: &Path) -> Result<PathBuf, String> {
@@ -137,7 +136,7 @@ fn a_sync_that_finds_no_space_leaves_no_second_copy() {
         send(process.address, after, 3, &acknowledged);
         process.kill();
         check(&dir, &config, &acknowledged, round);
-        let store = Store::open(&dir.join("store"), Sizes::default()).expect("the store opens");
+        let store = open(&dir.join("store"));
         let log = exported(&store);
         let held = acknowledged.lock().expect("a set").len();
         assert_eq!(

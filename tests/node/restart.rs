@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::thread;
 use wats::event::Hex32;
 use wats::node::NodeError;
-use wats::store::{SCHEMA, Sizes, Store, StoreError, Ticked, ViewBatch};
+use wats::store::{SCHEMA, StoreError, Ticked, ViewBatch};
 use wats_dataflows::ids::Millis;
 
 /// A node with a generated log, and its reader.
@@ -54,7 +54,7 @@ fn lost_and_wrong_views_are_corrected() {
     let (mut node, _) = with_log("corrected", 22, 800);
     let before = views(&node);
     node.stop();
-    let open = |node: &Running| Store::open(&node.settings.store, Sizes::default()).expect("a store");
+    let open = |node: &Running| super::node::open(&node.settings.store);
     open(&node).forget_views().expect("forgotten");
     assert_eq!(open(&node).read().posts("main").expect("readable"), []);
     node.start().expect("it starts");

@@ -10,7 +10,7 @@ use wats::config::{Config, Network};
 use wats::event::{Draft, Hex32, Secret};
 use wats::generate::{Generator, Plan, Said};
 use wats::node::{Clock, Limits, Node, NodeError, Phase, Settings};
-use wats::store::{Seq, Sizes, Store};
+use wats::store::{Seq, Sizes, Store, StoreError};
 use wats_dataflows::ids::Millis;
 
 /// When tests begin.
@@ -82,6 +82,29 @@ pub fn settings(dir: &Path) -> Settings {
     }
 }
 
+/// Opens a store that a node of this test has let go of.
+pub fn open(store: &Path) -> Store {
+    patiently(|| Store::open(store, Sizes::default()), is_locked).expect("the store opens")
+}
+
+fn is_locked(error: &StoreError) -> bool {
+    matches!(error, StoreError::Locked { .. })
+}
+
+/// Does it again for a while where a lock is in the way: a process that another test is about to start
+/// has copies of the open files of this one for a moment.
+fn patiently<T, E>(open: impl Fn() -> Result<T, E>, is_locked: impl Fn(&E) -> bool) -> Result<T, E> {
+    let began = Instant::now();
+    loop {
+        match open() {
+            Err(e) if is_locked(&e) && began.elapsed() < Duration::from_secs(10) => {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            other => return other,
+        }
+    }
+}
+
 /// A running node.
 pub struct Running {
     node: Option<Node>,
@@ -106,7 +129,10 @@ impl Running {
 
     /// Starts it again.
     pub fn start(&mut self) -> Result<(), NodeError> {
-        let node = Node::start(self.settings.clone())?;
+        let node = patiently(
+            || Node::start(self.settings.clone()),
+            |e| matches!(e, NodeError::Store(e) if is_locked(e)),
+        )?;
         node.wait_ready()?;
         self.node = Some(node);
         Ok(())
@@ -147,9 +173,11 @@ impl Running {
         }
     }
 
-    /// Waits until the views show everything that is held, at the clock's time.
+    /// Waits until the views show everything that is held, at the clock's time, or at that of the latest
+    /// record where the clock was set back since: what was received has happened.
     pub fn settle(&self) {
-        let now = self.now();
+        let records = self.store().records(Seq(0)).map(|item| item.expect("readable").1.received_at());
+        let now = records.max().unwrap_or_default().max(self.now());
         self.until("the present", |node| {
             let core = node.core();
             let ticked = core.store.read().ticked().expect("a tick");

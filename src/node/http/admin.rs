@@ -34,7 +34,7 @@ pub fn routes(public: Router<Arc<App>>) -> Router<Arc<App>> {
 async fn status(State(app): State<Arc<App>>) -> Result<Response, Problem> {
     let core = &app.core;
     let networks = match core.phase() {
-        Phase::Ready => app.asked(|driver| networks(driver)).await?,
+        Phase::Ready => app.asked(networks).await?,
         _ => Value::Null,
     };
     let ticked = core.store.read().ticked()?;
