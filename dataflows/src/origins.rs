@@ -3,8 +3,9 @@
 
 use crate::fixed::Fixed;
 use crate::ids::{GroupId, KeyId, NetworkId};
-use crate::small::SmallMap;
+use crate::small::{SmallMap, make_room};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Rounds in which trust, origins and classes spread.
@@ -194,26 +195,31 @@ pub struct Tally {
 /// Values by part, and the sum of each part's largest.
 #[derive(Clone, Debug, Default)]
 struct Maxima {
-    parts: SmallMap<GroupId, Vec<(KeyId, Fixed)>>,
+    parts: SmallMap<GroupId, Values>,
     sum: i64,
 }
 
+/// The values of a part: most have one member, and some a hundred thousand.
+#[derive(Clone, Debug)]
+enum Values {
+    Few(Vec<(Fixed, KeyId)>),
+    Many(BTreeSet<(Fixed, KeyId)>),
+}
+
+/// Values beyond which looking at all of them is slow.
+const FEW: usize = 32;
+
 impl Tally {
-    /// Adds `v(k)`.
-    pub fn add(&mut self, k: KeyId, key: &Allegiance, v: Fixed) {
-        self.groups.change(key.group, |part| part.push((k, v)));
-        self.classes.change(key.class, |part| part.push((k, v)));
+    /// Adds `v(k)` of a key of this group and class; once for each key.
+    pub fn add(&mut self, k: KeyId, group: GroupId, class: GroupId, v: Fixed) {
+        self.groups.change(group, |part| part.insert(k, v));
+        self.classes.change(class, |part| part.insert(k, v));
     }
 
     /// Takes `v(k)` out again.
-    pub fn remove(&mut self, k: KeyId, key: &Allegiance, v: Fixed) {
-        let take = |part: &mut Vec<(KeyId, Fixed)>| {
-            if let Some(at) = part.iter().position(|e| *e == (k, v)) {
-                part.swap_remove(at);
-            }
-        };
-        self.groups.change(key.group, take);
-        self.classes.change(key.class, take);
+    pub fn remove(&mut self, k: KeyId, group: GroupId, class: GroupId, v: Fixed) {
+        self.groups.change(group, |part| part.remove(k, v));
+        self.classes.change(class, |part| part.remove(k, v));
     }
 
     /// Empties the set, keeping its memory.
@@ -229,13 +235,59 @@ impl Tally {
     }
 }
 
+impl Default for Values {
+    fn default() -> Self {
+        Values::Few(Vec::new())
+    }
+}
+
+impl Values {
+    fn insert(&mut self, k: KeyId, v: Fixed) {
+        match self {
+            Values::Few(few) if few.len() >= FEW => {
+                *self = Values::Many(few.drain(..).chain([(v, k)]).collect());
+            }
+            Values::Few(few) => {
+                make_room(few);
+                few.push((v, k));
+            }
+            Values::Many(many) => drop(many.insert((v, k))),
+        }
+    }
+
+    fn remove(&mut self, k: KeyId, v: Fixed) {
+        match self {
+            Values::Few(few) => {
+                if let Some(at) = few.iter().position(|e| *e == (v, k)) {
+                    few.swap_remove(at);
+                }
+            }
+            Values::Many(many) => drop(many.remove(&(v, k))),
+        }
+    }
+
+    fn largest(&self) -> i64 {
+        let largest = match self {
+            Values::Few(few) => few.iter().max(),
+            Values::Many(many) => many.last(),
+        };
+        largest.map_or(0, |(v, _)| v.0)
+    }
+
+    fn is_empty(&self) -> bool {
+        match self {
+            Values::Few(few) => few.is_empty(),
+            Values::Many(many) => many.is_empty(),
+        }
+    }
+}
+
 impl Maxima {
-    fn change(&mut self, part: GroupId, change: impl FnOnce(&mut Vec<(KeyId, Fixed)>)) {
-        let largest = |part: &[(KeyId, Fixed)]| part.iter().map(|(_, v)| v.0).max().unwrap_or(0);
+    fn change(&mut self, part: GroupId, change: impl FnOnce(&mut Values)) {
         let values = self.parts.entry(part);
-        let before = largest(values);
+        let before = values.largest();
         change(values);
-        self.sum += largest(values) - before;
+        self.sum += values.largest() - before;
         if values.is_empty() {
             self.parts.remove(&part);
         }

@@ -1,21 +1,21 @@
 //! Section 6: the status of a post, its score, its counts and why; and what sections 7 and 8 read off
 //! the same signals.
 
-use crate::aging::{Aged, AgedPair};
-use crate::contradictions::{Found, Outcome, Quoted, Verdict};
-use crate::fixed::Fixed;
-use crate::ids::{EventId, GroupId, KeyId, Millis, Stamp};
+mod sums;
+
+use crate::aging::AgedPair;
+use crate::contradictions::{Found, Verdict};
+use crate::ids::{EventId, KeyId, Stamp};
 use crate::incremental::Machine;
-use crate::origins::{Allegiance, Place, Tally, Voices};
+use crate::origins::{Allegiance, Place};
 use crate::policy::{Config, Policy};
 use crate::reputation::Voter;
-use crate::signals::Stance;
 use crate::small::SmallMap;
 use crate::views::{Counts, PostView, Status, Why};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::sync::Arc;
+use sums::{Contest, Sums};
 
 /// Something said about a post.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -63,143 +63,6 @@ struct Entry {
     voter: Voter,
 }
 
-/// Everything the view is read from, kept up to date by additions and removals.
-#[derive(Default)]
-struct Sums {
-    positive: Tally,
-    negative: Tally,
-    accepts: Voices,
-    confirmations: Voices,
-    uses: Voices,
-    cites: SmallMap<GroupId, i64>,
-    votes_up: SmallMap<GroupId, i64>,
-    votes_down: SmallMap<GroupId, i64>,
-    /// The clocks of supporting signals, all and live.
-    support: BTreeMap<Millis, i64>,
-    live: i64,
-    /// Signals within the 180 days of section 8.
-    recent: i64,
-    /// Live supporters that take part: through confirm, through confirm or use, through anything.
-    confirming: Voices,
-    relying: Voices,
-    supporting: Voices,
-    /// Those through confirm or use.
-    reliers: SmallMap<KeyId, i64>,
-    asker: Option<KeyId>,
-}
-
-impl Sums {
-    /// Empties the sums, keeping their memory.
-    fn clear(&mut self) {
-        [&mut self.positive, &mut self.negative].into_iter().for_each(Tally::clear);
-        [&mut self.accepts, &mut self.confirmations, &mut self.uses].into_iter().for_each(Voices::clear);
-        [&mut self.confirming, &mut self.relying, &mut self.supporting].into_iter().for_each(Voices::clear);
-        [&mut self.cites, &mut self.votes_up, &mut self.votes_down].into_iter().for_each(SmallMap::clear);
-        self.support.clear();
-        self.reliers.clear();
-        (self.live, self.recent, self.asker) = (0, 0, None);
-    }
-
-    /// Adds what a key's entry says (`by` = 1), or takes it out again (-1), given the same verdict
-    /// and author.
-    fn add(
-        &mut self,
-        k: KeyId,
-        entry: &Entry,
-        verdict: Option<&Verdict>,
-        author: &Place,
-        by: i64,
-        policy: &Policy,
-    ) {
-        let voter = &entry.voter;
-        let value = against(entry, verdict, policy);
-        if let Some(value) = value {
-            tally(&mut self.negative, k, entry, value, by);
-        }
-        if voter.has_weight && entry.pair.vote(Stance::VoteDown).is_some() {
-            self.votes_down.add(voter.allegiance.class, by);
-        }
-        if voter.place().partial_to(author) {
-            return;
-        }
-        if let Some(value) = in_favour(entry, policy) {
-            tally(&mut self.positive, k, entry, value, by);
-        }
-        if voter.has_weight {
-            self.count(k, entry, by, policy);
-        }
-    }
-
-    fn count(&mut self, k: KeyId, entry: &Entry, by: i64, policy: &Policy) {
-        let (pair, allegiance) = (&entry.pair, &*entry.voter.allegiance);
-        let confirm = pair.confirm(policy).map(|(aged, _)| aged);
-        let voice = |voices: &mut Voices, there: bool| {
-            if there {
-                voices.add(allegiance, by);
-            }
-        };
-        voice(&mut self.accepts, pair.accept.is_some());
-        voice(&mut self.confirmations, confirm.is_some());
-        voice(&mut self.uses, pair.used.is_some());
-        if entry.voter.takes_part {
-            let live = |aged: Option<Aged>| aged.is_some_and(|a| a.live(policy));
-            let relying = live(confirm) || live(pair.used);
-            voice(&mut self.confirming, live(confirm));
-            voice(&mut self.relying, relying);
-            voice(&mut self.supporting, relying || live(pair.accept));
-            if relying {
-                self.reliers.add(k, by);
-            }
-            if live(pair.accept) {
-                self.asker = (by > 0).then_some(k);
-            }
-        }
-        if pair.cite.is_some() {
-            self.cites.add(allegiance.class, by);
-        }
-        if pair.vote(Stance::VoteUp).is_some() {
-            self.votes_up.add(allegiance.class, by);
-        }
-        for aged in pair.supports() {
-            let count = self.support.entry(aged.clock).or_default();
-            *count += by;
-            if *count == 0 {
-                self.support.remove(&aged.clock);
-            }
-            self.live += if aged.live(policy) { by } else { 0 };
-        }
-        self.recent += by * pair.supports().chain(pair.cite).filter(|a| a.recent).count() as i64;
-    }
-}
-
-fn tally(tally: &mut Tally, k: KeyId, entry: &Entry, value: Fixed, by: i64) {
-    let value = entry.voter.voice.times(value);
-    if by > 0 {
-        tally.add(k, &entry.voter.allegiance, value);
-    } else {
-        tally.remove(k, &entry.voter.allegiance, value);
-    }
-}
-
-/// The largest value of an entry's positive signals.
-fn in_favour(entry: &Entry, policy: &Policy) -> Option<Fixed> {
-    let pair = &entry.pair;
-    let cite = pair.cite.map(|a| a.value(policy.base_cite));
-    let vote = pair.vote(Stance::VoteUp).map(|a| a.value(policy.base_vote));
-    let support = pair.supports().next().map(|_| pair.support(policy));
-    [support, cite, vote].into_iter().flatten().max()
-}
-
-/// The value of an entry's negative signal: a vote down, or a contradiction if it stands.
-fn against(entry: &Entry, verdict: Option<&Verdict>, policy: &Policy) -> Option<Fixed> {
-    if let Some(vote) = entry.pair.vote(Stance::VoteDown) {
-        return Some(vote.value(policy.base_vote));
-    }
-    let (aged, base) = entry.pair.contradiction(policy)?;
-    verdict.filter(|v| v.outcome == Outcome::Stands)?;
-    Some(aged.value(base))
-}
-
 /// A post.
 #[derive(Default)]
 struct Post {
@@ -245,6 +108,15 @@ impl Post {
         self.entries.iter().for_each(|(k, _)| self.add_to(sums, *k, 1, policy));
     }
 
+    /// Takes the contradictions out that support has outlived, and puts back those that it has not.
+    fn outlive(&self, sums: &mut Sums, policy: &Policy) {
+        for (k, by) in sums.outlive() {
+            if let Some(entry) = self.entries.get(&k).and_then(Option::as_ref) {
+                sums.contest.add(k, entry, self.verdicts.get(&k).and_then(Option::as_ref), by, policy);
+            }
+        }
+    }
+
     /// Judges the post; `scratch` is memory for the sums of a post that keeps none.
     fn judge(&mut self, post: EventId, scratch: &mut Sums, policy: &Policy) -> Option<Judged> {
         self.author.as_ref()?;
@@ -252,13 +124,15 @@ impl Post {
             self.sums = None;
             scratch.clear();
             self.sum_up(scratch, policy);
+            self.outlive(scratch, policy);
             return self.judged(post, scratch, policy);
         }
-        let sums = self.sums.take().unwrap_or_else(|| {
+        let mut sums = self.sums.take().unwrap_or_else(|| {
             let mut sums = Box::<Sums>::default();
             self.sum_up(&mut sums, policy);
             sums
         });
+        self.outlive(&mut sums, policy);
         let judged = self.judged(post, &sums, policy);
         self.sums = Some(sums);
         judged
@@ -266,13 +140,12 @@ impl Post {
 
     fn judged(&self, post: EventId, sums: &Sums, policy: &Policy) -> Option<Judged> {
         let (author, standing) = self.author.as_ref()?;
-        let latest_support = sums.support.keys().next_back().copied();
-        let contest = self.contest(latest_support, policy);
+        let contest = &sums.contest;
         let status = if contest.keys > 0 {
             Status::Contested
         } else if sums.live > 0 {
             Status::Confirmed
-        } else if latest_support.is_some() {
+        } else if sums.latest_support().is_some() {
             Status::Stale
         } else {
             Status::Unverified
@@ -298,7 +171,7 @@ impl Post {
             score: sums.positive.sum() - sums.negative.sum(),
             counts,
             replicas,
-            why: self.why(status, &contest),
+            why: self.why(status, contest),
         };
         Some(Judged { stamp: self.stamp, view, support: self.support(sums, standing) })
     }
@@ -322,36 +195,10 @@ impl Post {
         }
     }
 
-    /// The contradictions that stand or are undecided and are not outlived.
-    fn contest(&self, latest_support: Option<Millis>, policy: &Policy) -> Contest {
-        let mut contest = Contest::default();
-        for (k, verdict) in self.verdicts.iter() {
-            let Some(verdict) = verdict else { continue };
-            if let Outcome::Rebutted { evidence } = verdict.outcome {
-                contest.rebutted = Some(contest.rebutted.unwrap_or(false) || evidence);
-                continue;
-            }
-            let Some(entry) = self.entries.get(k).and_then(Option::as_ref) else {
-                continue;
-            };
-            let Some((aged, _)) = entry.pair.contradiction(policy) else {
-                continue;
-            };
-            if !aged.live(policy) && latest_support.is_some_and(|clock| clock > aged.clock) {
-                continue;
-            }
-            contest.keys += 1;
-            contest.voices.add(&entry.voter.allegiance, 1);
-            let quoted = (verdict.outcome != Outcome::Stands, verdict.argument);
-            contest.quoted = Some(contest.quoted.map_or(quoted, |q| q.min(quoted)));
-        }
-        contest
-    }
-
     fn why(&self, status: Status, contest: &Contest) -> Option<Why> {
-        match (status, contest.quoted, contest.rebutted) {
+        match (status, contest.quoted(), contest.rebutted()) {
             (Status::Contested, Some((undecided, quoted)), _) => Some(Why::Contradicted {
-                keys: contest.keys,
+                keys: contest.keys as u32,
                 evidence: !quoted.bare,
                 argument: quoted.event,
                 rebuttals: self.rebuttals,
@@ -361,16 +208,6 @@ impl Post {
             _ => None,
         }
     }
-}
-
-#[derive(Default)]
-struct Contest {
-    keys: u32,
-    voices: Voices,
-    /// (only undecided, the argument to quote).
-    quoted: Option<(bool, Quoted)>,
-    /// A contradiction was rebutted, with evidence or not.
-    rebutted: Option<bool>,
 }
 
 /// The machine of section 6.

@@ -141,7 +141,7 @@ struct Known {
 impl Known {
     fn ask(inside: &Inside, post: EventId) -> Known {
         let contradictions = inside.contradictions.borrow();
-        let nodes = contradictions.framework(post).nodes;
+        let nodes = contradictions.framework(post);
         let events: HashSet<EventId> = nodes.iter().map(|node| node.event).collect();
         let mut criticisms: HashMap<EventId, Criticism> =
             events.iter().filter_map(|e| Some((*e, contradictions.criticism(*e)?))).collect();
