@@ -130,7 +130,7 @@ struct Target {
     critics: SmallMap<KeyId, Vec<Argument>>,
     crowd: Crowd,
     /// What was put out.
-    shown: SmallMap<KeyId, Option<Verdict>>,
+    shown: SmallMap<KeyId, Verdict>,
     rebuttals: u32,
 }
 
@@ -414,14 +414,14 @@ impl Contradictions {
         let post = self.graph.vertex(on).event;
         let Some(target) = self.targets.get_mut(&post).filter(|t| t.post) else { return };
         for (by, verdict) in verdicts {
-            let before = target.shown.get(&by).copied().flatten();
+            let before = target.shown.get(&by).copied();
             if before == verdict {
                 continue;
             }
             out.extend(before.map(|v| (Found::Verdict(v), -1)));
             out.extend(verdict.map(|v| (Found::Verdict(v), 1)));
             match verdict {
-                Some(_) => target.shown.insert(by, verdict),
+                Some(verdict) => target.shown.insert(by, verdict),
                 None => drop(target.shown.remove(&by)),
             }
         }

@@ -195,15 +195,22 @@ pub struct Tally {
 /// Values by part, and the sum of each part's largest.
 #[derive(Clone, Debug, Default)]
 struct Maxima {
-    parts: SmallMap<GroupId, Values>,
+    parts: SmallMap<GroupId, Values<Fixed>>,
     sum: i64,
 }
 
-/// The values of a part: most have one member, and some a hundred thousand.
-#[derive(Clone, Debug)]
-enum Values {
-    Few(Vec<(Fixed, KeyId)>),
-    Many(BTreeSet<(Fixed, KeyId)>),
+/// Values of keys: most often of one, and now and then of a hundred thousand.
+#[derive(Clone, Debug, Default)]
+pub enum Values<V> {
+    /// None.
+    #[default]
+    None,
+    /// One.
+    One((V, KeyId)),
+    /// Looked at one by one.
+    Few(Vec<(V, KeyId)>),
+    /// Sorted.
+    Many(BTreeSet<(V, KeyId)>),
 }
 
 /// Values beyond which looking at all of them is slow.
@@ -235,15 +242,12 @@ impl Tally {
     }
 }
 
-impl Default for Values {
-    fn default() -> Self {
-        Values::Few(Vec::new())
-    }
-}
-
-impl Values {
-    fn insert(&mut self, k: KeyId, v: Fixed) {
+impl<V: Copy + Ord> Values<V> {
+    /// Adds the value of a key that has none here.
+    pub fn insert(&mut self, k: KeyId, v: V) {
         match self {
+            Values::None => *self = Values::One((v, k)),
+            Values::One(one) => *self = Values::Few(vec![*one, (v, k)]),
             Values::Few(few) if few.len() >= FEW => {
                 *self = Values::Many(few.drain(..).chain([(v, k)]).collect());
             }
@@ -255,8 +259,11 @@ impl Values {
         }
     }
 
-    fn remove(&mut self, k: KeyId, v: Fixed) {
+    /// Takes it out again.
+    pub fn remove(&mut self, k: KeyId, v: V) {
         match self {
+            Values::One(one) if *one == (v, k) => *self = Values::None,
+            Values::None | Values::One(_) => {}
             Values::Few(few) => {
                 if let Some(at) = few.iter().position(|e| *e == (v, k)) {
                     few.swap_remove(at);
@@ -266,16 +273,22 @@ impl Values {
         }
     }
 
-    fn largest(&self) -> i64 {
+    /// The largest value, of those keys that pass.
+    pub fn largest(&self, pass: impl Fn(KeyId) -> bool) -> Option<V> {
         let largest = match self {
-            Values::Few(few) => few.iter().max(),
-            Values::Many(many) => many.last(),
+            Values::None => None,
+            Values::One(one) => Some(one).filter(|(_, k)| pass(*k)),
+            Values::Few(few) => few.iter().filter(|(_, k)| pass(*k)).max(),
+            Values::Many(many) => many.iter().rev().find(|(_, k)| pass(*k)),
         };
-        largest.map_or(0, |(v, _)| v.0)
+        largest.map(|(v, _)| *v)
     }
 
-    fn is_empty(&self) -> bool {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
         match self {
+            Values::None => true,
+            Values::One(_) => false,
             Values::Few(few) => few.is_empty(),
             Values::Many(many) => many.is_empty(),
         }
@@ -283,11 +296,12 @@ impl Values {
 }
 
 impl Maxima {
-    fn change(&mut self, part: GroupId, change: impl FnOnce(&mut Values)) {
+    fn change(&mut self, part: GroupId, change: impl FnOnce(&mut Values<Fixed>)) {
         let values = self.parts.entry(part);
-        let before = values.largest();
+        let largest = |values: &Values<Fixed>| values.largest(|_| true).unwrap_or_default();
+        let before = largest(values);
         change(values);
-        self.sum += values.largest() - before;
+        self.sum += (largest(values) - before).0;
         if values.is_empty() {
             self.parts.remove(&part);
         }

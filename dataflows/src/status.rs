@@ -3,9 +3,9 @@
 
 mod sums;
 
-use crate::aging::AgedPair;
 use crate::contradictions::{Found, Verdict};
-use crate::ids::{EventId, KeyId, Stamp};
+use crate::fixed::Fixed;
+use crate::ids::{BlobId, EventId, KeyId, Stamp};
 use crate::incremental::Machine;
 use crate::origins::{Allegiance, Place};
 use crate::policy::{Config, Policy};
@@ -14,20 +14,36 @@ use crate::small::SmallMap;
 use crate::views::{Counts, PostView, Status, Why};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::sync::Arc;
-use sums::{Contest, Sums};
+use sums::{Contest, Said, Sums};
+
+pub use sums::Word;
+
+/// Something said to [`Statuses`].
+///
+/// What is said of posts comes first: within a tick it is taken back at what the keys were worth.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Told {
+    /// Of a post.
+    Of(EventId, OfPost),
+    /// What of a key weighs in a status: told to every worker.
+    Voter(KeyId, Voter),
+}
 
 /// Something said about a post.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Told {
-    /// It is held; its place in "latest", its author and the author's place.
-    Held(Stamp, KeyId, Place),
-    /// The signals of a key that has a voice, however small.
-    Pair(AgedPair, Voter),
+pub enum OfPost {
+    /// It is held; its place in "latest", and its author.
+    Held(Stamp, KeyId),
+    /// What a key's signals say.
+    Word(KeyId, Word),
     /// A verdict of the second run on a contradiction of it, or its rebuttals.
     Found(Found),
     /// It is young (section 8).
     Young,
+    /// It is a holder of a blob (section 8).
+    Holds(BlobId),
 }
 
 /// A post, judged: its view, and what section 7 asks of its live supporters that take part.
@@ -39,6 +55,8 @@ pub struct Judged {
     pub view: PostView,
     /// What knowledge is made of.
     pub support: Support,
+    /// The blobs that it is a holder of, sorted.
+    pub blobs: Option<Arc<[BlobId]>>,
 }
 
 /// The live supporters of a post that take part in knowledge: `trust >= W_MIN`, with weight.
@@ -56,90 +74,118 @@ pub struct Support {
     pub voices: u32,
 }
 
-/// A key's signals on the post.
-#[derive(Clone, Debug)]
-struct Entry {
-    pair: AgedPair,
-    voter: Voter,
-}
-
 /// A post.
 #[derive(Default)]
 struct Post {
-    stamp: Stamp,
-    author: Option<(KeyId, Place)>,
-    entries: SmallMap<KeyId, Option<Box<Entry>>>,
-    verdicts: SmallMap<KeyId, Option<Verdict>>,
+    held: Option<(Stamp, KeyId)>,
+    words: SmallMap<KeyId, Word>,
+    verdicts: SmallMap<KeyId, Verdict>,
     rebuttals: u32,
     young: bool,
-    /// Kept for a post with many entries; read anew for the others.
+    blobs: Option<Arc<[BlobId]>>,
+    /// Kept for a post with many words; read anew for the others.
     sums: Option<Box<Sums>>,
-    shown: Option<Judged>,
+    shown: Option<Box<Judged>>,
 }
 
 /// Keys on one post beyond which its sums are kept.
 const KEPT: usize = 32;
 
-impl Post {
-    /// Changes what one key says, and the kept sums with it.
-    fn change(&mut self, k: KeyId, policy: &Policy, change: impl FnOnce(&mut Post)) {
-        self.resum(k, -1, policy);
-        change(self);
-        self.resum(k, 1, policy);
+/// A key: what weighs of it, and the posts where that matters.
+#[derive(Default)]
+struct Key {
+    voter: Option<Voter>,
+    /// Where it stands, for the posts that it wrote; kept while its voter is replaced.
+    place: Option<Place>,
+    says: SmallMap<EventId, ()>,
+    wrote: SmallMap<EventId, ()>,
+}
+
+/// The keys.
+#[derive(Default)]
+struct Keys(FxHashMap<KeyId, Key>);
+
+impl Keys {
+    fn voter(&self, key: KeyId) -> Option<&Voter> {
+        self.0.get(&key)?.voter.as_ref().filter(|voter| voter.voice > Fixed::ZERO)
     }
 
-    fn resum(&mut self, k: KeyId, by: i64, policy: &Policy) {
+    /// Where the author of a post stands.
+    fn author(&self, post: &Post) -> Option<&Place> {
+        let (_, author) = post.held?;
+        self.0.get(&author)?.place.as_ref()
+    }
+
+    fn of(&mut self, key: KeyId) -> &mut Key {
+        self.0.entry(key).or_default()
+    }
+}
+
+impl Post {
+    fn is_empty(&self) -> bool {
+        self.held.is_none() && self.words.is_empty() && self.verdicts.is_empty() && self.blobs.is_none()
+    }
+
+    /// Changes what one key says, and the kept sums with it.
+    fn change(&mut self, k: KeyId, keys: &Keys, change: impl FnOnce(&mut Post)) {
+        self.resum(k, -1, keys);
+        change(self);
+        self.resum(k, 1, keys);
+    }
+
+    fn resum(&mut self, k: KeyId, by: i64, keys: &Keys) {
         if let Some(mut sums) = self.sums.take() {
-            self.add_to(&mut sums, k, by, policy);
+            self.add_to(&mut sums, k, by, keys);
             self.sums = Some(sums);
         }
     }
 
-    fn add_to(&self, sums: &mut Sums, k: KeyId, by: i64, policy: &Policy) {
-        let (Some(entry), Some((_, author))) = (self.entries.get(&k), &self.author) else {
+    fn add_to(&self, sums: &mut Sums, k: KeyId, by: i64, keys: &Keys) {
+        let (Some(word), Some(voter)) = (self.words.get(&k), keys.voter(k)) else {
             return;
         };
-        if let Some(entry) = entry {
-            sums.add(k, entry, self.verdicts.get(&k).and_then(Option::as_ref), author, by, policy);
+        if let Some(author) = keys.author(self) {
+            let said = Said { k, word, voter, verdict: self.verdicts.get(&k) };
+            sums.add(&said, author, by);
         }
     }
 
-    fn sum_up(&self, sums: &mut Sums, policy: &Policy) {
-        self.entries.iter().for_each(|(k, _)| self.add_to(sums, *k, 1, policy));
+    fn sum_up(&self, sums: &mut Sums, keys: &Keys) {
+        self.words.iter().for_each(|(k, _)| self.add_to(sums, *k, 1, keys));
     }
 
     /// Takes the contradictions out that support has outlived, and puts back those that it has not.
-    fn outlive(&self, sums: &mut Sums, policy: &Policy) {
+    fn outlive(&self, sums: &mut Sums, keys: &Keys) {
         for (k, by) in sums.outlive() {
-            if let Some(entry) = self.entries.get(&k).and_then(Option::as_ref) {
-                sums.contest.add(k, entry, self.verdicts.get(&k).and_then(Option::as_ref), by, policy);
+            if let (Some(voter), Some(verdict)) = (keys.voter(k), self.verdicts.get(&k)) {
+                sums.contest.add(k, voter, verdict, by);
             }
         }
     }
 
     /// Judges the post; `scratch` is memory for the sums of a post that keeps none.
-    fn judge(&mut self, post: EventId, scratch: &mut Sums, policy: &Policy) -> Option<Judged> {
-        self.author.as_ref()?;
-        if self.entries.len() <= KEPT {
+    fn judge(&mut self, post: EventId, scratch: &mut Sums, keys: &Keys, policy: &Policy) -> Option<Judged> {
+        self.held?;
+        if self.words.len() <= KEPT {
             self.sums = None;
             scratch.clear();
-            self.sum_up(scratch, policy);
-            self.outlive(scratch, policy);
-            return self.judged(post, scratch, policy);
+            self.sum_up(scratch, keys);
+            self.outlive(scratch, keys);
+            return self.judged(post, scratch, keys, policy);
         }
         let mut sums = self.sums.take().unwrap_or_else(|| {
             let mut sums = Box::<Sums>::default();
-            self.sum_up(&mut sums, policy);
+            self.sum_up(&mut sums, keys);
             sums
         });
-        self.outlive(&mut sums, policy);
-        let judged = self.judged(post, &sums, policy);
+        self.outlive(&mut sums, keys);
+        let judged = self.judged(post, &sums, keys, policy);
         self.sums = Some(sums);
         judged
     }
 
-    fn judged(&self, post: EventId, sums: &Sums, policy: &Policy) -> Option<Judged> {
-        let (author, standing) = self.author.as_ref()?;
+    fn judged(&self, post: EventId, sums: &Sums, keys: &Keys, policy: &Policy) -> Option<Judged> {
+        let ((stamp, author), place) = (self.held?, keys.author(self)?);
         let contest = &sums.contest;
         let status = if contest.keys > 0 {
             Status::Contested
@@ -166,33 +212,14 @@ impl Post {
         };
         let view = PostView {
             post,
-            author: *author,
+            author,
             status,
             score: sums.positive.sum() - sums.negative.sum(),
             counts,
             replicas,
             why: self.why(status, contest),
         };
-        Some(Judged { stamp: self.stamp, view, support: self.support(sums, standing) })
-    }
-
-    fn support(&self, sums: &Sums, author: &Place) -> Support {
-        let asker = sums.asker.and_then(|k| Some((k, &*self.entries.get(&k)?.as_ref()?.voter.allegiance)));
-        let beyond = |(asker, of_asker): (KeyId, &Allegiance)| {
-            let mut reliers =
-                sums.reliers.iter().filter_map(|(k, _)| Some((*k, self.entries.get(k)?.as_ref()?)));
-            reliers.any(|(k, entry)| {
-                let allegiance = &entry.voter.allegiance;
-                k != asker && allegiance.group != of_asker.group && allegiance.class != of_asker.class
-            })
-        };
-        Support {
-            accept_holds: asker.is_some(),
-            beyond_asker: asker.is_some_and(beyond),
-            confirming: sums.confirming.independent(author),
-            relying: sums.relying.independent(author),
-            voices: sums.supporting.count(),
-        }
+        Some(Judged { stamp, view, support: support(sums, place, keys), blobs: self.blobs.clone() })
     }
 
     fn why(&self, status: Status, contest: &Contest) -> Option<Why> {
@@ -210,10 +237,27 @@ impl Post {
     }
 }
 
+fn support(sums: &Sums, author: &Place, keys: &Keys) -> Support {
+    let allegiance = |k: KeyId| keys.voter(k).map(|voter| &*voter.allegiance);
+    let asker = sums.asker.and_then(|k| Some((k, allegiance(k)?)));
+    let beyond = |(asker, of_asker): (KeyId, &Allegiance)| {
+        let mut reliers = sums.reliers.iter().filter_map(|(k, _)| Some((*k, allegiance(*k)?)));
+        reliers.any(|(k, of)| k != asker && of.group != of_asker.group && of.class != of_asker.class)
+    };
+    Support {
+        accept_holds: asker.is_some(),
+        beyond_asker: asker.is_some_and(beyond),
+        confirming: sums.confirming.independent(author),
+        relying: sums.relying.independent(author),
+        voices: sums.supporting.count(),
+    }
+}
+
 /// The machine of section 6.
 pub struct Statuses {
     config: Arc<Config>,
     posts: FxHashMap<EventId, Post>,
+    keys: Keys,
     touched: FxHashSet<EventId>,
     scratch: Sums,
 }
@@ -224,57 +268,101 @@ impl Statuses {
         Statuses {
             config,
             posts: FxHashMap::default(),
+            keys: Keys::default(),
             touched: FxHashSet::default(),
             scratch: Sums::default(),
         }
     }
 
-    /// The keys that say something about a post: signals, what they are worth, and the verdict.
-    pub fn voices_on(&self, post: EventId) -> Vec<(AgedPair, Voter, Option<Verdict>)> {
-        let Some(post) = self.posts.get(&post) else {
-            return Vec::new();
+    /// The verdicts on a post's contradictions.
+    pub fn verdicts_on(&self, post: EventId) -> Vec<Verdict> {
+        let post = self.posts.get(&post);
+        post.into_iter().flat_map(|post| post.verdicts.iter().map(|(_, verdict)| *verdict)).collect()
+    }
+
+    fn told(&mut self, on: EventId, told: OfPost, here: bool) {
+        let post = self.posts.entry(on).or_default();
+        match told {
+            OfPost::Held(stamp, author) => {
+                post.sums = None;
+                post.held = here.then_some((stamp, author));
+                self.keys.of(author).wrote.keep(on, here);
+            }
+            OfPost::Word(k, word) => {
+                self.keys.of(k).says.keep(on, here);
+                post.change(k, &self.keys, |post| {
+                    if here {
+                        post.words.insert(k, word);
+                    } else {
+                        post.words.remove(&k);
+                    }
+                });
+                // Whoever has no voice says nothing yet.
+                if self.keys.voter(k).is_none() {
+                    return;
+                }
+            }
+            OfPost::Found(Found::Verdict(verdict)) => {
+                post.change(verdict.by, &self.keys, |post| {
+                    if here {
+                        post.verdicts.insert(verdict.by, verdict);
+                    } else {
+                        post.verdicts.remove(&verdict.by);
+                    }
+                });
+            }
+            OfPost::Found(Found::Rebuttals(_, count)) => post.rebuttals = if here { count } else { 0 },
+            OfPost::Young => post.young = here,
+            OfPost::Holds(blob) => {
+                let mut blobs: BTreeSet<BlobId> = post.blobs.iter().flat_map(|b| b.iter().copied()).collect();
+                if here {
+                    blobs.insert(blob)
+                } else {
+                    blobs.remove(&blob)
+                };
+                post.blobs = (!blobs.is_empty()).then(|| blobs.into_iter().collect());
+            }
+        }
+        self.touched.insert(on);
+    }
+
+    fn told_voter(&mut self, k: KeyId, voter: Voter, here: bool) {
+        let key = self.keys.of(k);
+        let says: Vec<EventId> = match voter.voice {
+            Fixed::ZERO => Vec::new(),
+            _ => key.says.iter().map(|(on, ())| *on).collect(),
         };
-        let entries = post.entries.iter().filter_map(|(k, entry)| Some((k, entry.as_ref()?)));
-        entries
-            .map(|(k, entry)| (entry.pair, entry.voter.clone(), post.verdicts.get(k).copied().flatten()))
-            .collect()
+        if here && key.place != Some(voter.place()) {
+            // Whoever was partial to the author may no longer be: sum up anew.
+            key.place = Some(voter.place());
+            for on in key.wrote.iter().map(|(on, ())| *on) {
+                self.touched.insert(on);
+                self.posts.entry(on).or_default().sums = None;
+            }
+        }
+        self.resum(k, &says, -1);
+        self.keys.of(k).voter = here.then_some(voter);
+        self.resum(k, &says, 1);
+        self.touched.extend(says);
+    }
+
+    fn resum(&mut self, k: KeyId, says: &[EventId], by: i64) {
+        for on in says {
+            if let Some(post) = self.posts.get_mut(on) {
+                post.resum(k, by, &self.keys);
+            }
+        }
     }
 }
 
 impl Machine for Statuses {
-    type Change = (EventId, Told);
+    type Change = Told;
     type View = Judged;
 
-    fn apply(&mut self, (on, told): (EventId, Told), diff: i64) {
-        let (here, policy) = (diff > 0, &self.config.policy);
-        self.touched.insert(on);
-        let post = self.posts.entry(on).or_default();
+    fn apply(&mut self, told: Told, diff: i64) {
         match told {
-            Told::Held(stamp, key, place) => {
-                // Whoever was partial to the author may no longer be: sum up anew.
-                post.sums = None;
-                post.stamp = stamp;
-                post.author = here.then_some((key, place));
-            }
-            Told::Pair(pair, voter) => {
-                let k = pair.pair.by;
-                post.change(k, policy, |post| {
-                    if here {
-                        post.entries.insert(k, Some(Box::new(Entry { pair, voter })));
-                    } else {
-                        post.entries.remove(&k);
-                    }
-                });
-            }
-            Told::Found(Found::Verdict(verdict)) => post.change(verdict.by, policy, |post| {
-                if here {
-                    post.verdicts.insert(verdict.by, Some(verdict));
-                } else {
-                    post.verdicts.remove(&verdict.by);
-                }
-            }),
-            Told::Found(Found::Rebuttals(_, count)) => post.rebuttals = if here { count } else { 0 },
-            Told::Young => post.young = here,
+            Told::Of(on, told) => self.told(on, told, diff > 0),
+            Told::Voter(k, voter) => self.told_voter(k, voter, diff > 0),
         }
     }
 
@@ -283,13 +371,13 @@ impl Machine for Statuses {
             let Some(post) = self.posts.get_mut(&id) else {
                 continue;
             };
-            let judged = post.judge(id, &mut self.scratch, &self.config.policy);
-            if judged != post.shown {
-                let before = std::mem::replace(&mut post.shown, judged.clone());
-                out.extend(before.map(|j| (j, -1)));
+            let judged = post.judge(id, &mut self.scratch, &self.keys, &self.config.policy);
+            if judged.as_ref() != post.shown.as_deref() {
+                let before = std::mem::replace(&mut post.shown, judged.clone().map(Box::new));
+                out.extend(before.map(|j| (*j, -1)));
                 out.extend(judged.map(|j| (j, 1)));
             }
-            if post.author.is_none() && post.entries.is_empty() && post.verdicts.is_empty() {
+            if post.is_empty() {
                 self.posts.remove(&id);
             }
         }

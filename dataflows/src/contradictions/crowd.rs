@@ -35,7 +35,7 @@ impl Known {
 /// reach that. When it moves, only the critics between the old and the new turn.
 #[derive(Default)]
 pub(super) struct Crowd {
-    heard: SmallMap<KeyId, Option<Known>>,
+    heard: SmallMap<KeyId, Known>,
     by_weight: BTreeSet<(Fixed, KeyId)>,
     joint: Tally,
     least: Fixed,
@@ -44,7 +44,7 @@ pub(super) struct Crowd {
 impl Crowd {
     /// The critic is heard as what is known of it, or not at all.
     pub fn set(&mut self, key: KeyId, known: Option<Known>) {
-        let before = self.heard.get(&key).copied().flatten();
+        let before = self.heard.get(&key).copied();
         if before == known {
             return;
         }
@@ -54,7 +54,7 @@ impl Crowd {
             self.joint.remove(key, was.group, was.class, was.trust);
         }
         if let Some(is) = known {
-            self.heard.insert(key, Some(is));
+            self.heard.insert(key, is);
             self.by_weight.insert((is.weight, key));
             self.joint.add(key, is.group, is.class, is.trust);
         }
@@ -71,7 +71,7 @@ impl Crowd {
 
     /// The critic's assertions count.
     pub fn counts(&self, key: KeyId) -> bool {
-        self.heard.get(&key).is_some_and(|known| known.is_some_and(|k| k.weight >= self.least))
+        self.heard.get(&key).is_some_and(|known| known.weight >= self.least)
     }
 
     /// The author weighs `needed`, which `factor` times a critic's weight, or what all have

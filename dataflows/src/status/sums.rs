@@ -1,15 +1,104 @@
 //! Section 6, what a post's view is read from: sums that each key's word is added to and taken out of.
 
-use super::Entry;
-use crate::aging::Aged;
+use crate::aging::{Aged, AgedPair};
 use crate::contradictions::{Outcome, Quoted, Verdict};
 use crate::fixed::Fixed;
 use crate::ids::{GroupId, KeyId, Millis};
-use crate::origins::{Place, Tally, Voices};
+use crate::origins::{Place, Tally, Values, Voices};
 use crate::policy::Policy;
+use crate::reputation::Voter;
 use crate::signals::Stance;
 use crate::small::SmallMap;
-use std::collections::{BTreeMap, BTreeSet};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// What the signals of a key on a post say, as far as the post's status is concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Word {
+    /// The largest value of its positive signals.
+    positive: Fixed,
+    /// The value of its negative signal.
+    negative: Fixed,
+    /// The latest clock of its accept, confirm and use.
+    supported: Millis,
+    /// The clock of its contradiction.
+    contradicted: Millis,
+    stance: Option<Opinion>,
+    /// There is an accept, and it is live; a use.
+    accept: Option<bool>,
+    used: Option<bool>,
+    cite: bool,
+    /// An accept, confirm, use or cite is within the 180 days of section 8.
+    recent: bool,
+}
+
+/// A stance, and whether it is live where that matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+enum Opinion {
+    Confirm { live: bool },
+    VoteUp,
+    Contradiction { live: bool },
+    VoteDown,
+}
+
+impl Word {
+    /// What a key says.
+    pub fn new(pair: &AgedPair, policy: &Policy) -> Word {
+        let live = |aged: Aged| aged.live(policy);
+        let stance = pair.stance.map(|(stance, aged)| match stance {
+            Stance::Confirm { .. } => Opinion::Confirm { live: live(aged) },
+            Stance::VoteUp => Opinion::VoteUp,
+            Stance::Contradiction { .. } => Opinion::Contradiction { live: live(aged) },
+            Stance::VoteDown => Opinion::VoteDown,
+        });
+        let vote = |which| pair.vote(which).map(|a| a.value(policy.base_vote));
+        let cite = pair.cite.map(|a| a.value(policy.base_cite));
+        let support = pair.supports().next().map(|_| pair.support(policy));
+        let contradiction = pair.contradiction(policy);
+        let negative = contradiction.map(|(aged, base)| aged.value(base)).or(vote(Stance::VoteDown));
+        Word {
+            positive: [support, cite, vote(Stance::VoteUp)].into_iter().flatten().max().unwrap_or_default(),
+            negative: negative.unwrap_or_default(),
+            supported: pair.supports().map(|a| a.clock).max().unwrap_or_default(),
+            contradicted: contradiction.map(|(aged, _)| aged.clock).unwrap_or_default(),
+            stance,
+            accept: pair.accept.map(live),
+            used: pair.used.map(live),
+            cite: pair.cite.is_some(),
+            recent: pair.supports().chain(pair.cite).any(|a| a.recent),
+        }
+    }
+
+    fn supports(&self) -> bool {
+        let confirm = matches!(self.stance, Some(Opinion::Confirm { .. }));
+        confirm || self.accept.is_some() || self.used.is_some()
+    }
+
+    fn in_favour(&self) -> bool {
+        self.supports() || self.cite || self.stance == Some(Opinion::VoteUp)
+    }
+}
+
+/// What one key says of a post, by all that it depends on.
+pub(super) struct Said<'a> {
+    pub k: KeyId,
+    pub word: &'a Word,
+    pub voter: &'a Voter,
+    pub verdict: Option<&'a Verdict>,
+}
+
+impl Said<'_> {
+    /// The value of its negative signal: a vote down, or a contradiction if it stands.
+    fn against(&self) -> Option<Fixed> {
+        let stands = || self.verdict.is_some_and(|v| v.outcome == Outcome::Stands);
+        let counts = match self.word.stance? {
+            Opinion::VoteDown => true,
+            Opinion::Contradiction { .. } => stands(),
+            Opinion::Confirm { .. } | Opinion::VoteUp => false,
+        };
+        counts.then_some(self.word.negative)
+    }
+}
 
 /// Everything the view is read from, kept up to date by additions and removals.
 #[derive(Default)]
@@ -22,8 +111,9 @@ pub(super) struct Sums {
     pub cites: SmallMap<GroupId, i64>,
     pub votes_up: SmallMap<GroupId, i64>,
     pub votes_down: SmallMap<GroupId, i64>,
-    /// The clocks of supporting signals, all and live.
-    support: BTreeMap<Millis, i64>,
+    /// The latest clock of each key's support.
+    support: Values<Millis>,
+    /// Keys whose support is live.
     pub live: i64,
     /// Signals within the 180 days of section 8.
     pub recent: i64,
@@ -49,7 +139,7 @@ impl Sums {
         [&mut self.accepts, &mut self.confirmations, &mut self.uses].into_iter().for_each(Voices::clear);
         [&mut self.confirming, &mut self.relying, &mut self.supporting].into_iter().for_each(Voices::clear);
         [&mut self.cites, &mut self.votes_up, &mut self.votes_down].into_iter().for_each(SmallMap::clear);
-        self.support.clear();
+        self.support = Values::None;
         self.reliers.clear();
         (self.live, self.recent, self.asker) = (0, 0, None);
         self.contest.clear();
@@ -59,7 +149,7 @@ impl Sums {
 
     /// The latest clock of a supporting signal.
     pub fn latest_support(&self) -> Option<Millis> {
-        self.support.keys().next_back().copied()
+        self.support.largest(|_| true)
     }
 
     /// The contradictions that are outlived since this was last asked (-1), or no longer are (1).
@@ -71,126 +161,100 @@ impl Sums {
         self.old.range(turned).map(|(_, k)| (*k, by)).collect()
     }
 
-    /// A contradiction that stands or is undecided is outlived when it is not live and some support has
-    /// a later clock.
-    fn contradict(&mut self, k: KeyId, entry: &Entry, verdict: &Verdict, by: i64, policy: &Policy) {
-        let Some((aged, _)) = entry.pair.contradiction(policy) else {
-            return;
-        };
-        if !aged.live(policy) && !matches!(verdict.outcome, Outcome::Rebutted { .. }) {
-            if by > 0 {
-                self.old.insert((aged.clock, k));
-            } else {
-                self.old.remove(&(aged.clock, k));
-            }
-            if aged.clock < self.outlived {
-                return;
-            }
-        }
-        self.contest.add(k, entry, Some(verdict), by, policy);
-    }
-
-    /// Adds what a key's entry says (`by` = 1), or takes it out again (-1), given the same verdict
-    /// and author.
-    pub fn add(
-        &mut self,
-        k: KeyId,
-        entry: &Entry,
-        verdict: Option<&Verdict>,
-        author: &Place,
-        by: i64,
-        policy: &Policy,
-    ) {
-        let voter = &entry.voter;
-        let value = against(entry, verdict, policy);
-        if let Some(value) = value {
-            tally(&mut self.negative, k, entry, value, by);
-        }
+    /// Adds what a key says (`by` = 1), or takes it out again (-1), given the same verdict and author.
+    pub fn add(&mut self, said: &Said, author: &Place, by: i64) {
+        let Said { word, voter, verdict, .. } = said;
         if let Some(verdict) = verdict {
-            self.contradict(k, entry, verdict, by, policy);
+            self.contradict(said, verdict, by);
         }
-        if voter.has_weight && entry.pair.vote(Stance::VoteDown).is_some() {
+        if let Some(value) = said.against() {
+            tally(&mut self.negative, said, value, by);
+        }
+        if voter.has_weight && word.stance == Some(Opinion::VoteDown) {
             self.votes_down.add(voter.allegiance.class, by);
         }
         if voter.place().partial_to(author) {
             return;
         }
-        if let Some(value) = in_favour(entry, policy) {
-            tally(&mut self.positive, k, entry, value, by);
+        if word.in_favour() {
+            tally(&mut self.positive, said, word.positive, by);
         }
         if voter.has_weight {
-            self.count(k, entry, by, policy);
+            self.count(said, by);
         }
     }
 
-    fn count(&mut self, k: KeyId, entry: &Entry, by: i64, policy: &Policy) {
-        let (pair, allegiance) = (&entry.pair, &*entry.voter.allegiance);
-        let confirm = pair.confirm(policy).map(|(aged, _)| aged);
+    /// A contradiction that stands or is undecided is outlived when it is not live and some support has
+    /// a later clock.
+    fn contradict(&mut self, said: &Said, verdict: &Verdict, by: i64) {
+        let Some(Opinion::Contradiction { live }) = said.word.stance else {
+            return;
+        };
+        if !live && !matches!(verdict.outcome, Outcome::Rebutted { .. }) {
+            let clock = said.word.contradicted;
+            if by > 0 {
+                self.old.insert((clock, said.k));
+            } else {
+                self.old.remove(&(clock, said.k));
+            }
+            if clock < self.outlived {
+                return;
+            }
+        }
+        self.contest.add(said.k, said.voter, verdict, by);
+    }
+
+    fn count(&mut self, said: &Said, by: i64) {
+        let (word, allegiance) = (said.word, &*said.voter.allegiance);
+        let confirm = match word.stance {
+            Some(Opinion::Confirm { live }) => Some(live),
+            _ => None,
+        };
         let voice = |voices: &mut Voices, there: bool| {
             if there {
                 voices.add(allegiance, by);
             }
         };
-        voice(&mut self.accepts, pair.accept.is_some());
+        voice(&mut self.accepts, word.accept.is_some());
         voice(&mut self.confirmations, confirm.is_some());
-        voice(&mut self.uses, pair.used.is_some());
-        if entry.voter.takes_part {
-            let live = |aged: Option<Aged>| aged.is_some_and(|a| a.live(policy));
-            let relying = live(confirm) || live(pair.used);
-            voice(&mut self.confirming, live(confirm));
+        voice(&mut self.uses, word.used.is_some());
+        let relying = confirm == Some(true) || word.used == Some(true);
+        let accepting = word.accept == Some(true);
+        if said.voter.takes_part {
+            voice(&mut self.confirming, confirm == Some(true));
             voice(&mut self.relying, relying);
-            voice(&mut self.supporting, relying || live(pair.accept));
+            voice(&mut self.supporting, relying || accepting);
             if relying {
-                self.reliers.add(k, by);
+                self.reliers.add(said.k, by);
             }
-            if live(pair.accept) {
-                self.asker = (by > 0).then_some(k);
+            if accepting {
+                self.asker = (by > 0).then_some(said.k);
             }
         }
-        if pair.cite.is_some() {
+        if word.cite {
             self.cites.add(allegiance.class, by);
         }
-        if pair.vote(Stance::VoteUp).is_some() {
+        if word.stance == Some(Opinion::VoteUp) {
             self.votes_up.add(allegiance.class, by);
         }
-        for aged in pair.supports() {
-            let count = self.support.entry(aged.clock).or_default();
-            *count += by;
-            if *count == 0 {
-                self.support.remove(&aged.clock);
+        if word.supports() {
+            match by {
+                1.. => self.support.insert(said.k, word.supported),
+                _ => self.support.remove(said.k, word.supported),
             }
-            self.live += if aged.live(policy) { by } else { 0 };
         }
-        self.recent += by * pair.supports().chain(pair.cite).filter(|a| a.recent).count() as i64;
+        self.live += if relying || accepting { by } else { 0 };
+        self.recent += if word.recent { by } else { 0 };
     }
 }
 
-fn tally(tally: &mut Tally, k: KeyId, entry: &Entry, value: Fixed, by: i64) {
-    let (value, place) = (entry.voter.voice.times(value), &*entry.voter.allegiance);
+fn tally(tally: &mut Tally, said: &Said, value: Fixed, by: i64) {
+    let (value, of) = (said.voter.voice.times(value), &*said.voter.allegiance);
     if by > 0 {
-        tally.add(k, place.group, place.class, value);
+        tally.add(said.k, of.group, of.class, value);
     } else {
-        tally.remove(k, place.group, place.class, value);
+        tally.remove(said.k, of.group, of.class, value);
     }
-}
-
-/// The largest value of an entry's positive signals.
-fn in_favour(entry: &Entry, policy: &Policy) -> Option<Fixed> {
-    let pair = &entry.pair;
-    let cite = pair.cite.map(|a| a.value(policy.base_cite));
-    let vote = pair.vote(Stance::VoteUp).map(|a| a.value(policy.base_vote));
-    let support = pair.supports().next().map(|_| pair.support(policy));
-    [support, cite, vote].into_iter().flatten().max()
-}
-
-/// The value of an entry's negative signal: a vote down, or a contradiction if it stands.
-fn against(entry: &Entry, verdict: Option<&Verdict>, policy: &Policy) -> Option<Fixed> {
-    if let Some(vote) = entry.pair.vote(Stance::VoteDown) {
-        return Some(vote.value(policy.base_vote));
-    }
-    let (aged, base) = entry.pair.contradiction(policy)?;
-    verdict.filter(|v| v.outcome == Outcome::Stands)?;
-    Some(aged.value(base))
 }
 
 /// The contradictions that contest a post, and those that were rebutted.
@@ -208,17 +272,13 @@ pub(super) struct Contest {
 
 impl Contest {
     /// Adds a contradiction that is not outlived, or takes it out again.
-    pub fn add(&mut self, k: KeyId, entry: &Entry, verdict: Option<&Verdict>, by: i64, policy: &Policy) {
-        let Some(verdict) = verdict else { return };
+    pub fn add(&mut self, k: KeyId, voter: &Voter, verdict: &Verdict, by: i64) {
         if let Outcome::Rebutted { evidence } = verdict.outcome {
             self.rebutted[usize::from(evidence)] += by;
             return;
         }
-        if entry.pair.contradiction(policy).is_none() {
-            return;
-        }
         self.keys += by;
-        self.voices.add(&entry.voter.allegiance, by);
+        self.voices.add(&voter.allegiance, by);
         let quoted = (verdict.outcome != Outcome::Stands, verdict.argument, k);
         if by > 0 {
             self.quoted.insert(quoted);
