@@ -337,3 +337,6 @@ impl Framework {
         nodes
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -41,7 +41,7 @@ impl Vertex {
 
 /// An argument of a contradiction, for the graph.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Link {
+pub(crate) struct Link {
     pub event: EventId,
     pub evidence: bool,
     pub rests_on: Option<EventId>,
@@ -73,7 +73,7 @@ impl Graph {
         &mut self.vertices[at as usize]
     }
 
-    pub(super) fn place(&mut self, event: EventId, author: KeyId) -> At {
+    pub(crate) fn place(&mut self, event: EventId, author: KeyId) -> At {
         let vertices = &mut self.vertices;
         *self.places.entry(event).or_insert_with(|| {
             vertices.push(Vertex {
@@ -122,7 +122,7 @@ impl Graph {
     }
 
     /// The key argues against the event with these, and with nothing else.
-    pub(super) fn relink(&mut self, on: At, by: KeyId, links: &[Link]) {
+    pub(crate) fn relink(&mut self, on: At, by: KeyId, links: &[Link]) {
         let attacked = self.vertex(on).attacked();
         for link in self.links(on, by) {
             let y = self.place(link.event, by);
