@@ -155,7 +155,7 @@ pub trait Ages: 'static {
     /// Nothing is left of it.
     fn is_empty(&self) -> bool;
     /// What it looks like now.
-    fn view(&self, now: Millis, config: &Config) -> Option<Self::View>;
+    fn view(&self, key: Self::Key, now: Millis, config: &Config) -> Option<Self::View>;
     /// The first moment after `now` at which that may change.
     fn due(&self, now: Millis, config: &Config) -> Option<Millis>;
 }
@@ -191,7 +191,7 @@ impl<A: Ages + Default> Calendar<A> {
             return;
         }
         let held = self.held.get(&key);
-        let view = held.and_then(|a| a.view(self.now, &self.config));
+        let view = held.and_then(|a| a.view(key, self.now, &self.config));
         if let Some(due) = held.and_then(|a| a.due(self.now, &self.config)) {
             self.due.remove(&(due, key));
         }
@@ -203,7 +203,7 @@ impl Calendar<AgingPair> {
     /// All signals on a post, whoever gives them. Looks at every signal there is: for an explanation.
     pub fn on(&self, post: EventId) -> Vec<AgedPair> {
         let held = self.held.iter().filter(|((on, _), _)| *on == post);
-        held.filter_map(|(_, signals)| signals.view(self.now, &self.config)).collect()
+        held.filter_map(|(key, signals)| signals.view(*key, self.now, &self.config)).collect()
     }
 }
 
@@ -236,7 +236,7 @@ impl<A: Ages + Default> Machine for Calendar<A> {
             let Some(held) = self.held.get(&key) else {
                 continue;
             };
-            let after = held.view(self.now, &self.config);
+            let after = held.view(key, self.now, &self.config);
             if let Some(due) = held.due(self.now, &self.config) {
                 self.due.insert((due, key));
             }
@@ -252,10 +252,21 @@ impl<A: Ages + Default> Machine for Calendar<A> {
 }
 
 /// The signals of a pair, as they age.
-#[derive(Default)]
 pub struct AgingPair {
-    signals: Option<PairSignals>,
-    accept: Option<(Pair, Millis)>,
+    to: KeyId,
+    network: NetworkId,
+    stance: Option<Stance>,
+    /// Clocks of the stance, the accept, the use and the cite; [`NEVER`] where there is none.
+    clocks: [Millis; 4],
+}
+
+/// The clock of a signal that is not there.
+const NEVER: Millis = Millis(u64::MAX);
+
+impl Default for AgingPair {
+    fn default() -> Self {
+        AgingPair { to: KeyId(0), network: NetworkId(0), stance: None, clocks: [NEVER; 4] }
+    }
 }
 
 /// What ages about a pair.
@@ -278,15 +289,15 @@ impl PairChange {
 }
 
 impl AgingPair {
-    fn all(&self, policy: &Policy) -> impl Iterator<Item = (Millis, Millis)> + use<> {
-        let signals = self.signals;
-        let half_life = policy.half_life;
-        let stance =
-            signals.and_then(|s| s.stance).map(|(stance, clock)| (clock, half_life_of(stance, policy)));
-        let used = signals.and_then(|s| s.used).map(|clock| (clock, half_life));
-        let cite = signals.and_then(|s| s.cite).map(|clock| (clock, half_life));
-        let accept = self.accept.map(|(_, clock)| (clock, half_life));
-        [stance, used, cite, accept].into_iter().flatten()
+    fn clock(&self, which: usize) -> Option<Millis> {
+        Some(self.clocks[which]).filter(|clock| *clock != NEVER)
+    }
+
+    fn half_life(&self, which: usize, policy: &Policy) -> Millis {
+        match self.stance {
+            Some(stance) if which == 0 => half_life_of(stance, policy),
+            _ => policy.half_life,
+        }
     }
 }
 
@@ -311,38 +322,48 @@ impl Ages for AgingPair {
     }
 
     fn apply(&mut self, change: PairChange, diff: i64) {
+        let told = |clock: Option<Millis>| clock.filter(|_| diff > 0).unwrap_or(NEVER);
+        (self.to, self.network) = (change.pair().to, change.pair().network);
+        let [stance, accept, used, cite] = &mut self.clocks;
         match change {
-            PairChange::Signals(signals) => self.signals = (diff > 0).then_some(signals),
-            PairChange::Accept(pair, clock) => self.accept = (diff > 0).then_some((pair, clock)),
+            PairChange::Signals(signals) => {
+                self.stance = signals.stance.filter(|_| diff > 0).map(|(stance, _)| stance);
+                *stance = told(signals.stance.map(|(_, clock)| clock));
+                *used = told(signals.used);
+                *cite = told(signals.cite);
+            }
+            PairChange::Accept(_, clock) => *accept = told(Some(clock)),
         }
     }
 
     fn is_empty(&self) -> bool {
-        self.signals.is_none() && self.accept.is_none()
+        self.clocks == [NEVER; 4]
     }
 
-    fn view(&self, now: Millis, config: &Config) -> Option<AgedPair> {
+    fn view(&self, (on, by): (EventId, KeyId), now: Millis, config: &Config) -> Option<AgedPair> {
+        if self.is_empty() {
+            return None;
+        }
         let policy = &config.policy;
-        let slow = |clock| aged(clock, policy.half_life, now, policy);
+        let aged = |which| Some(aged(self.clock(which)?, self.half_life(which, policy), now, policy));
         Some(AgedPair {
-            pair: self.signals.map(|s| s.pair).or(self.accept.map(|(pair, _)| pair))?,
-            stance: self
-                .signals
-                .and_then(|s| s.stance)
-                .map(|(stance, clock)| (stance, aged(clock, half_life_of(stance, policy), now, policy))),
-            accept: self.accept.map(|(_, clock)| slow(clock)),
-            used: self.signals.and_then(|s| s.used).map(slow),
-            cite: self.signals.and_then(|s| s.cite).map(slow),
+            pair: Pair { on, by, to: self.to, network: self.network },
+            stance: self.stance.zip(aged(0)),
+            accept: aged(1),
+            used: aged(2),
+            cite: aged(3),
         })
     }
 
     fn due(&self, now: Millis, config: &Config) -> Option<Millis> {
         let policy = &config.policy;
-        let turns = self.all(policy).flat_map(|(clock, half_life)| {
-            let old = clock.after(policy.recent);
-            [next_step(clock, now, half_life), (old > now).then_some(old)]
+        let turns = (0..self.clocks.len()).filter_map(|which| {
+            let clock = self.clock(which)?;
+            let old = Some(clock.after(policy.recent)).filter(|old| *old > now);
+            let step = next_step(clock, now, self.half_life(which, policy));
+            old.into_iter().chain(step).min()
         });
-        turns.flatten().min()
+        turns.min()
     }
 }
 
@@ -382,7 +403,7 @@ impl Ages for AgingKey {
         false
     }
 
-    fn view(&self, now: Millis, config: &Config) -> Option<KeyAge> {
+    fn view(&self, _: KeyId, now: Millis, config: &Config) -> Option<KeyAge> {
         let ((network, key), first_seen) = (self.key?, self.first_seen?);
         Some((network, key, age(now.since(first_seen), &config.policy)))
     }
@@ -429,7 +450,7 @@ impl Ages for AgingPost {
         self.post.is_none()
     }
 
-    fn view(&self, now: Millis, config: &Config) -> Option<EventId> {
+    fn view(&self, _: EventId, now: Millis, config: &Config) -> Option<EventId> {
         let (post, te) = self.post?;
         (now.since(te) < config.policy.recent).then_some(post)
     }

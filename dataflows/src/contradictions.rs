@@ -1,19 +1,26 @@
 //! Section 4: which contradictions count, and what stands after the arguments are weighed.
 //!
-//! The machine keeps the argument graph of a network as it is, in proportion to what was said, and
-//! builds a post's framework when something within its three steps changes. Frameworks overlap; to
-//! keep them all would take the square of the graph.
+//! The machine keeps who is heard about each event, and the argument graph of what counts, both in
+//! proportion to what was said. A post's framework is built when something within its three steps
+//! changes, but for arguments that nobody disputes. Frameworks overlap; to keep them all would take
+//! the square of the graph.
+
+mod crowd;
+pub(crate) mod graph;
 
 use crate::fixed::Fixed;
-use crate::ids::{EventId, KeyId, NetworkId, Stamp};
+use crate::ids::{EventId, GroupId, KeyId, NetworkId, Stamp};
 use crate::incremental::Machine;
-use crate::labelling::{Framework, Label};
-use crate::origins::{Standing, Tally};
+use crate::labelling::{Framework, Label, Node, Who};
+use crate::origins::{Place, Standing};
 use crate::policy::Config;
 use crate::signals::{Argument, Contradiction};
+use crate::small::SmallMap;
+use crowd::{Crowd, Known};
+use graph::{At, Graph, Link};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// How far arguments are followed from a post.
@@ -89,9 +96,6 @@ impl Found {
     }
 }
 
-/// A counting assertion on some event: A argues with Y.
-pub type Assertion = (KeyId, EventId);
-
 /// The contradictions of an event, and how they are weighed: for whoever asks.
 #[derive(Clone, Debug)]
 pub struct Criticism {
@@ -123,10 +127,11 @@ pub struct Critic {
 struct Target {
     author: Option<KeyId>,
     post: bool,
-    critics: BTreeMap<KeyId, Vec<Argument>>,
-    /// The counting assertions on it, those on what it rests on included.
-    attacks: BTreeSet<Assertion>,
-    found: Vec<Found>,
+    critics: SmallMap<KeyId, Vec<Argument>>,
+    crowd: Crowd,
+    /// What was put out.
+    shown: SmallMap<KeyId, Verdict>,
+    rebuttals: u32,
 }
 
 /// The machine of section 4, for one of its two runs.
@@ -134,23 +139,26 @@ pub struct Contradictions {
     config: Arc<Config>,
     with_voice: bool,
     targets: FxHashMap<EventId, Target>,
-    keys: FxHashMap<KeyId, Standing>,
+    graph: Graph,
+    keys: FxHashMap<KeyId, Known>,
     voices: FxHashSet<KeyId>,
-    /// Arguments: who makes them, and whether they are reacts with evidence.
-    authors: FxHashMap<EventId, (KeyId, bool)>,
-    /// For each event, the arguments that rest on it; and for each of those, the event.
-    resting: FxHashMap<EventId, BTreeSet<EventId>>,
-    rests_on: FxHashMap<EventId, EventId>,
-    /// For each argument, the events it argues against by a counting assertion.
-    against: FxHashMap<EventId, BTreeSet<EventId>>,
     /// For each key, the events it contradicts or wrote, that are contradicted.
     concerns: FxHashMap<KeyId, BTreeSet<EventId>>,
-    /// Events whose contradictions changed in this tick.
-    dirty_targets: FxHashSet<EventId>,
+    /// Contradictions, by event and critic, that changed in this tick.
+    touched: FxHashSet<(EventId, KeyId)>,
     /// Keys whose weight, trust or voice changed: what they assert may count, or no longer.
     reweighed: FxHashSet<KeyId>,
     /// Keys whose group or class changed: they may be partial to others than before.
     replaced: FxHashSet<KeyId>,
+}
+
+/// What is to be judged anew, by place in the graph.
+#[derive(Default)]
+struct Doubtful {
+    /// Posts with all their disputed contradictions.
+    posts: FxHashSet<At>,
+    /// Contradictions, by post and critic.
+    single: FxHashSet<(At, KeyId)>,
 }
 
 impl Contradictions {
@@ -160,218 +168,125 @@ impl Contradictions {
             config,
             with_voice,
             targets: FxHashMap::default(),
+            graph: Graph::default(),
             keys: FxHashMap::default(),
             voices: FxHashSet::default(),
-            authors: FxHashMap::default(),
-            resting: FxHashMap::default(),
-            rests_on: FxHashMap::default(),
-            against: FxHashMap::default(),
             concerns: FxHashMap::default(),
-            dirty_targets: FxHashSet::default(),
+            touched: FxHashSet::default(),
             reweighed: FxHashSet::default(),
             replaced: FxHashSet::default(),
         }
     }
 
-    /// The standing of a key that may be heard in this run: of enough weight, and voice.
-    fn heard(&self, key: KeyId) -> Option<&Standing> {
-        let standing = self.keys.get(&key)?;
+    /// What is known of a key that may be heard in this run: of enough weight, and voice.
+    fn heard(&self, key: KeyId) -> Option<Known> {
+        let known = self.keys.get(&key)?;
         let voice = !self.with_voice || self.voices.contains(&key);
-        (standing.weight() >= self.config.policy.w_min && voice).then_some(standing)
+        (known.weight >= self.config.policy.w_min && voice).then_some(*known)
     }
 
     /// `weight(author(X))`, against which critics of X are weighed.
     fn needed(&self, target: &Target) -> Fixed {
-        target.author.and_then(|author| self.keys.get(&author)).map_or(Fixed::ZERO, Standing::weight)
-    }
-
-    /// `joint(X)`.
-    fn joint(&self, target: &Target) -> Fixed {
-        let mut joint = Tally::default();
-        for (key, standing) in target.critics.keys().filter_map(|k| Some((*k, self.heard(*k)?))) {
-            joint.add(key, &standing.allegiance, standing.trust);
-        }
-        joint.sum()
-    }
-
-    /// The counting assertions on an event itself.
-    fn counting(&self, target: &Target) -> BTreeSet<Assertion> {
-        let needed = i128::from(self.needed(target).0);
-        let factor = i128::from(self.config.policy.critic_factor);
-        let alone = |standing: &Standing| factor * i128::from(standing.weight().0) >= needed;
-        let heard = || target.critics.iter().filter_map(|(key, ys)| Some((*key, ys, self.heard(*key)?)));
-        // What all may do alone need not be asked of all together.
-        let together = !heard().all(|(_, _, standing)| alone(standing))
-            && factor * i128::from(self.joint(target).0) >= needed;
-        let counting = heard().filter(|(_, _, standing)| together || alone(standing));
-        counting.flat_map(|(key, ys, _)| ys.iter().map(move |y| (key, y.event))).collect()
+        target.author.and_then(|author| self.keys.get(&author)).map_or(Fixed::ZERO, |k| k.weight)
     }
 
     /// Who contradicts an event, and whether that counts; none when nobody does.
     pub fn criticism(&self, event: EventId) -> Option<Criticism> {
         let target = self.targets.get(&event).filter(|t| !t.critics.is_empty())?;
-        let counting = self.counting(target);
-        let critics = target.critics.iter().map(|(by, arguments)| Critic {
-            by: *by,
-            arguments: arguments.clone(),
-            heard: self.heard(*by).is_some(),
-            counts: arguments.iter().any(|y| counting.contains(&(*by, y.event))),
-        });
+        let mut critics: Vec<Critic> = target
+            .critics
+            .iter()
+            .map(|(by, arguments)| Critic {
+                by: *by,
+                arguments: arguments.clone(),
+                heard: target.crowd.hears(*by),
+                counts: target.crowd.counts(*by),
+            })
+            .collect();
+        critics.sort_unstable_by_key(|c| c.by);
         Some(Criticism {
             author: target.author?,
             needed: self.needed(target),
-            joint: self.joint(target),
-            critics: critics.collect(),
+            joint: target.crowd.joint(),
+            critics,
         })
     }
 
-    /// Who makes an argument.
-    pub fn arguer(&self, argument: EventId) -> Option<KeyId> {
-        self.authors.get(&argument).map(|(key, _)| *key)
+    /// Where a key stands in a framework.
+    fn who(&self, key: KeyId) -> Who {
+        let alone = GroupId::Alone(key);
+        let unknown = (Place { group: alone, class: alone, heavy: false }, false);
+        self.keys.get(&key).map_or(unknown, |known| (known.place(), known.own))
     }
 
-    /// The counting assertions on an event, by its own critics and by those of what it rests on.
-    fn attacks(&self, event: EventId) -> BTreeSet<Assertion> {
-        let mut attacks = self.targets.get(&event).map(|t| self.counting(t)).unwrap_or_default();
-        if let Some(target) = self.rests_on.get(&event).and_then(|t| self.targets.get(t)) {
-            attacks.extend(self.counting(target));
-        }
-        attacks
+    /// The framework of a post, written out: what an explanation is read from.
+    pub fn framework(&self, post: EventId) -> Vec<Node> {
+        let Some(at) = self.graph.at(post) else {
+            return vec![Node { event: post, depth: 0, label: Label::In, assertions: Vec::new() }];
+        };
+        let who = |key| self.who(key);
+        let mut framework = Framework::default();
+        framework.label(&self.graph, at, &who);
+        framework.written_out(&self.graph, &who)
     }
 
-    fn set_attacks(&mut self, event: EventId, attacks: BTreeSet<Assertion>) {
-        let target = self.targets.entry(event).or_default();
-        for (_, y) in std::mem::replace(&mut target.attacks, attacks.clone()) {
-            if let Some(against) = self.against.get_mut(&y) {
-                against.remove(&event);
-                if against.is_empty() {
-                    self.against.remove(&y);
-                }
+    /// What became of a key's contradiction of a post; `framework` is the post's, unless all its
+    /// arguments are plain.
+    fn verdict(
+        &self,
+        on: At,
+        by: KeyId,
+        framework: Option<&Framework>,
+        rebuttals: &mut Rebuttals,
+    ) -> Option<Verdict> {
+        let post = self.graph.vertex(on).event;
+        let target = self.targets.get(&post).filter(|t| t.crowd.counts(by))?;
+        let arguments = target.critics.get(&by)?;
+        let label = |at: At| framework.and_then(|f| f.label_of(at)).unwrap_or(Label::In);
+        let labelled = arguments.iter().filter_map(|y| Some((self.graph.at(y.event)?, y)));
+        let labelled: Vec<(Label, At, &Argument)> = labelled.map(|(at, y)| (label(at), at, y)).collect();
+        let strongest = labelled.iter().map(|(label, ..)| *label).min()?;
+        let mut evidence = false;
+        if let Some(framework) = framework {
+            for (_, at, _) in &labelled {
+                evidence |= self.rebut(*at, framework, rebuttals);
             }
         }
-        for (_, y) in attacks {
-            self.against.entry(y).or_default().insert(event);
-        }
-    }
-
-    /// Counts again what attacks each event, and adds the posts that a change reaches, by the old
-    /// graph and by the new.
-    fn reattack(&mut self, events: FxHashSet<EventId>, posts: &mut FxHashSet<EventId>) {
-        let counted = events.into_iter().map(|event| (event, self.attacks(event)));
-        let differs = |(event, attacks): &(EventId, BTreeSet<Assertion>)| {
-            self.targets.get(event).map_or(!attacks.is_empty(), |t| t.attacks != *attacks)
+        let outcome = match strongest {
+            Label::In => Outcome::Stands,
+            Label::Undec => Outcome::Undecided,
+            Label::Out => Outcome::Rebutted { evidence },
         };
-        let changed: Vec<(EventId, BTreeSet<Assertion>)> = counted.filter(differs).collect();
-        let events: FxHashSet<EventId> = changed.iter().map(|(event, _)| *event).collect();
-        self.posts_around(&events, posts);
-        for (event, attacks) in changed {
-            self.set_attacks(event, attacks);
-        }
-        self.posts_around(&events, posts);
-    }
-
-    /// Adds the posts whose framework reaches one of `events`.
-    fn posts_around(&self, events: &FxHashSet<EventId>, posts: &mut FxHashSet<EventId>) {
-        let mut seen = events.clone();
-        let mut last: Vec<EventId> = events.iter().copied().collect();
-        for _ in 0..=DEPTH {
-            posts.extend(last.iter().filter(|e| self.targets.get(e).is_some_and(|t| t.post)));
-            let next = last.iter().filter_map(|e| self.against.get(e)).flatten().copied();
-            last = next.filter(|e| seen.insert(*e)).collect();
-        }
-    }
-
-    /// The framework of a post, as it is now: what `why` and an explanation are read from.
-    pub fn framework(&self, post: EventId) -> Framework {
-        let author =
-            |event: EventId| self.arguer(event).or_else(|| self.targets.get(&event).and_then(|t| t.author));
-        let partial = |a: KeyId, b: KeyId| match (self.keys.get(&a), self.keys.get(&b)) {
-            _ if a == b => true,
-            (Some(a), Some(b)) => {
-                let w_min = self.config.policy.w_min;
-                a.place(w_min).partial_to(&b.place(w_min))
-            }
-            _ => false,
-        };
-        let network = self.targets.get(&post).and_then(|t| t.author).and_then(|a| self.keys.get(&a));
-        let profiles = self.config.profiles(network.map_or(NetworkId(0), |s| s.network));
-        let mut framework = Framework::reach(post, DEPTH, |x| {
-            self.targets.get(&x).map(|t| t.attacks.iter().copied().collect()).unwrap_or_default()
+        let quoted = labelled.iter().filter(|(label, ..)| *label == strongest).map(|(_, _, y)| Quoted {
+            bare: !y.evidence,
+            stamp: y.stamp,
+            event: y.rests_on.unwrap_or(y.event),
         });
-        framework.drop_own_causes(author, partial, |a| profiles.contains(&a));
-        framework.label();
-        framework
+        Some(Verdict { on: post, to: target.author?, by, outcome, argument: quoted.min()? })
     }
 
-    /// What the framework of a post finds about its contradictions.
-    fn find(&self, post: EventId) -> Vec<Found> {
-        let Some(target) = self.targets.get(&post).filter(|t| t.post && !t.attacks.is_empty()) else {
-            return Vec::new();
-        };
-        let framework = self.framework(post);
-        let Some(to) = target.author else {
-            return Vec::new();
-        };
-        let mut found: Vec<Found> = Vec::new();
-        let mut rebuttals: BTreeSet<EventId> = BTreeSet::new();
-        for (by, arguments) in &target.critics {
-            let remaining = arguments.iter().filter(|y| target.attacks.contains(&(*by, y.event)));
-            let labelled: Vec<(Label, &Argument)> =
-                remaining.map(|y| (framework.label_of(y.event), y)).collect();
-            let Some(strongest) = labelled.iter().map(|(label, _)| *label).min() else {
-                continue;
-            };
-            let mut defeaters: BTreeSet<EventId> = BTreeSet::new();
-            for (_, y) in &labelled {
-                let attackers = framework.attackers(y.event);
-                defeaters.extend(attackers.filter(|z| framework.label_of(*z) == Label::In));
-            }
-            let outcome = match strongest {
-                Label::In => Outcome::Stands,
-                Label::Undec => Outcome::Undecided,
-                Label::Out => Outcome::Rebutted { evidence: defeaters.iter().any(|z| self.evident(*z)) },
-            };
-            rebuttals.extend(defeaters);
-            let quoted = labelled.iter().filter(|(label, _)| *label == strongest).map(|(_, y)| Quoted {
-                bare: !y.evidence,
-                stamp: y.stamp,
-                event: y.rests_on.unwrap_or(y.event),
-            });
-            let argument = quoted.min().expect("the strongest label belongs to an argument");
-            found.push(Found::Verdict(Verdict { on: post, to, by: *by, outcome, argument }));
+    /// Counts the arguments that are IN and attack an argument against the post; whether some of them
+    /// is a react with evidence. All arguments at a front have the same.
+    fn rebut(&self, at: At, framework: &Framework, rebuttals: &mut Rebuttals) -> bool {
+        let fronts = framework.fronts(at);
+        if let Some(evidence) = rebuttals.evidence.get(&fronts) {
+            return *evidence;
         }
-        if !rebuttals.is_empty() {
-            found.push(Found::Rebuttals(post, rebuttals.len() as u32));
-        }
-        found
-    }
-
-    fn evident(&self, argument: EventId) -> bool {
-        self.authors.get(&argument).is_some_and(|(_, evidence)| *evidence)
+        let mut evidence = false;
+        framework.defeaters(&self.graph, at, &|key| self.who(key), |y| {
+            evidence |= self.graph.vertex(y).evidence;
+            rebuttals.events.insert(y);
+        });
+        rebuttals.evidence.insert(fronts, evidence);
+        evidence
     }
 
     fn told_contradiction(&mut self, told: Contradiction, here: bool) {
         let (on, by, to) = (told.pair.on, told.pair.by, told.pair.to);
-        self.dirty_targets.insert(on);
+        self.touched.insert((on, by));
         let target = self.targets.entry(on).or_default();
         target.author = Some(to);
         target.post = told.on_post;
-        for argument in &told.arguments {
-            if here {
-                self.authors.insert(argument.event, (by, argument.evidence));
-            }
-            if let Some(rest) = argument.rests_on {
-                self.dirty_targets.insert(argument.event);
-                let resting = self.resting.entry(rest).or_default();
-                if here {
-                    resting.insert(argument.event);
-                    self.rests_on.insert(argument.event, rest);
-                } else {
-                    resting.remove(&argument.event);
-                    self.rests_on.remove(&argument.event);
-                }
-            }
-        }
         if here {
             target.critics.insert(by, told.arguments);
         } else {
@@ -384,21 +299,147 @@ impl Contradictions {
 
     /// A standing is replaced within a tick by its retraction and its successor; the key is kept in
     /// between, as its old place is what the new one is compared with.
-    fn told_standing(&mut self, key: KeyId, standing: Standing, here: bool) {
+    fn told_standing(&mut self, key: KeyId, standing: &Standing, here: bool) {
         if !here {
             return;
         }
-        let place = |s: &Standing| (s.allegiance.group, s.allegiance.class);
-        let weight = |s: &Standing| (s.trust, s.weight());
-        let before = self.keys.insert(key, standing);
-        let (before, now) = (before.as_ref(), self.keys.get(&key));
-        if before.map(place) != now.map(place) {
+        let own = self.config.profiles(standing.network).contains(&key);
+        let known = Known::new(standing, own);
+        let before = self.keys.insert(key, known);
+        if before.map(|k| k.place()) != Some(known.place()) {
             self.replaced.insert(key);
-            self.reweighed.insert(key);
-        } else if before.map(weight) != now.map(weight) {
+        }
+        if before != Some(known) {
             self.reweighed.insert(key);
         }
     }
+
+    /// Hears all critics that were touched or weigh other than before, and weighs them against the
+    /// authors; returns the contradictions that may argue other than before.
+    fn weigh(&mut self) -> FxHashSet<(EventId, KeyId)> {
+        let mut touched = std::mem::take(&mut self.touched);
+        let mut events: FxHashSet<EventId> = touched.iter().map(|(on, _)| *on).collect();
+        for key in std::mem::take(&mut self.reweighed) {
+            for on in self.concerns.get(&key).into_iter().flatten() {
+                events.insert(*on);
+                if self.targets.get(on).is_some_and(|t| t.critics.get(&key).is_some()) {
+                    touched.insert((*on, key));
+                }
+            }
+        }
+        for (on, by) in &touched {
+            let heard = self.heard(*by);
+            if let Some(target) = self.targets.get_mut(on) {
+                let heard = target.critics.get(by).and(heard);
+                target.crowd.set(*by, heard);
+            }
+        }
+        let factor = self.config.policy.critic_factor;
+        for on in events {
+            let Some(needed) = self.targets.get(&on).map(|t| self.needed(t)) else { continue };
+            if let Some(target) = self.targets.get_mut(&on) {
+                touched.extend(target.crowd.weigh(needed, factor).into_iter().map(|by| (on, by)));
+            }
+        }
+        touched
+    }
+
+    /// The arguments of a contradiction, if it counts.
+    fn links(&self, on: EventId, by: KeyId) -> Vec<Link> {
+        let target = self.targets.get(&on).filter(|t| t.crowd.counts(by));
+        let arguments = target.and_then(|t| t.critics.get(&by)).into_iter().flatten();
+        let link = |y: &Argument| Link { event: y.event, evidence: y.evidence, rests_on: y.rests_on };
+        let mut links: Vec<Link> = arguments.map(link).collect();
+        links.sort_unstable();
+        links
+    }
+
+    /// Brings the graph up to date; returns what must be judged anew, by the old graph and the new.
+    fn reargue(&mut self, touched: FxHashSet<(EventId, KeyId)>) -> Doubtful {
+        let mut changed: Vec<(At, KeyId, Vec<Link>)> = Vec::new();
+        let mut doubtful = Doubtful::default();
+        for (on, by) in touched {
+            let links = self.links(on, by);
+            let at = self.graph.at(on);
+            if at.map_or(links.is_empty(), |at| self.graph.links(at, by) == links) {
+                continue;
+            }
+            let Some(target) = self.targets.get(&on) else { continue };
+            let at = self.graph.place(on, target.author.unwrap_or(by));
+            self.graph.argued_as(at, target.post);
+            changed.push((at, by, links));
+        }
+        let events: FxHashSet<At> = changed.iter().map(|(on, ..)| *on).collect();
+        self.graph.posts_around(&events, &mut doubtful.posts);
+        for (on, by, links) in changed {
+            let disputed = self.graph.disputed(on, by);
+            self.graph.relink(on, by, &links);
+            if disputed || self.graph.disputed(on, by) {
+                doubtful.posts.insert(on);
+            }
+            doubtful.single.insert((on, by));
+        }
+        self.graph.posts_around(&events, &mut doubtful.posts);
+        for (on, by) in self.graph.turned() {
+            doubtful.posts.insert(on);
+            doubtful.single.insert((on, by));
+        }
+        doubtful
+    }
+
+    /// Keys that stand elsewhere may argue in their own cause, or no longer.
+    fn replaced(&mut self, doubtful: &mut Doubtful) {
+        let keys = std::mem::take(&mut self.replaced);
+        let concerned = keys.iter().filter_map(|k| self.concerns.get(k)).flatten();
+        let concerned = concerned.filter_map(|on| self.graph.at(*on));
+        let concerned: FxHashSet<At> = concerned.filter(|on| self.graph.vertex(*on).attacked()).collect();
+        self.graph.posts_around(&concerned, &mut doubtful.posts);
+        doubtful.posts.extend(concerned);
+    }
+
+    /// Judges a post's contradictions by these keys, and with a framework all that are disputed.
+    fn judge(
+        &mut self,
+        on: At,
+        mut keys: BTreeSet<KeyId>,
+        framework: Option<&Framework>,
+        out: &mut Vec<(Found, i64)>,
+    ) {
+        if framework.is_some() {
+            keys.extend(self.graph.vertex(on).open.iter().map(|(by, _)| *by));
+        }
+        let mut rebuttals = Rebuttals::default();
+        let verdicts = keys.into_iter().map(|by| (by, self.verdict(on, by, framework, &mut rebuttals)));
+        let verdicts: Vec<(KeyId, Option<Verdict>)> = verdicts.collect();
+        let post = self.graph.vertex(on).event;
+        let Some(target) = self.targets.get_mut(&post).filter(|t| t.post) else { return };
+        for (by, verdict) in verdicts {
+            let before = target.shown.get(&by).copied();
+            if before == verdict {
+                continue;
+            }
+            out.extend(before.map(|v| (Found::Verdict(v), -1)));
+            out.extend(verdict.map(|v| (Found::Verdict(v), 1)));
+            match verdict {
+                Some(verdict) => target.shown.insert(by, verdict),
+                None => drop(target.shown.remove(&by)),
+            }
+        }
+        let count = rebuttals.events.len() as u32;
+        if framework.is_some() && count != target.rebuttals {
+            let before = std::mem::replace(&mut target.rebuttals, count);
+            out.extend((before > 0).then_some((Found::Rebuttals(post, before), -1)));
+            out.extend((count > 0).then_some((Found::Rebuttals(post, count), 1)));
+        }
+    }
+}
+
+/// What rebuts the contradictions of a post.
+#[derive(Default)]
+struct Rebuttals {
+    events: FxHashSet<At>,
+    /// By the fronts at which an argument is attacked: some of it is a react with evidence.
+    evidence: FxHashMap<[Option<u32>; 2], bool>,
 }
 
 impl Machine for Contradictions {
@@ -408,7 +449,7 @@ impl Machine for Contradictions {
     fn apply(&mut self, (_, told): (NetworkId, Told), diff: i64) {
         match told {
             Told::Contradiction(contradiction) => self.told_contradiction(contradiction, diff > 0),
-            Told::Standing(key, standing) => self.told_standing(key, standing, diff > 0),
+            Told::Standing(key, standing) => self.told_standing(key, &standing, diff > 0),
             Told::Voice(key) => {
                 if diff > 0 {
                     self.voices.insert(key)
@@ -421,34 +462,22 @@ impl Machine for Contradictions {
     }
 
     fn settle(&mut self, out: &mut Vec<(Found, i64)>) {
-        let mut posts = FxHashSet::default();
-        let mut recount = std::mem::take(&mut self.dirty_targets);
-        self.posts_around(&recount, &mut posts);
-        let concerned = |keys: &FxHashSet<KeyId>| -> FxHashSet<EventId> {
-            keys.iter().filter_map(|k| self.concerns.get(k)).flatten().copied().collect()
-        };
-        recount.extend(concerned(&self.reweighed));
-        let mut regrouped = concerned(&self.replaced);
-        self.reweighed.clear();
-        self.replaced.clear();
-        for events in [&mut recount, &mut regrouped] {
-            let resting: Vec<EventId> =
-                events.iter().filter_map(|e| self.resting.get(e)).flatten().copied().collect();
-            events.extend(resting);
+        let touched = self.weigh();
+        let mut doubtful = self.reargue(touched);
+        self.replaced(&mut doubtful);
+        let mut single: FxHashMap<At, BTreeSet<KeyId>> = FxHashMap::default();
+        for (on, by) in doubtful.single {
+            single.entry(on).or_default().insert(by);
         }
-        self.posts_around(&regrouped, &mut posts);
-        self.reattack(recount, &mut posts);
-        for post in posts {
-            let found = self.find(post);
-            let Some(target) = self.targets.get_mut(&post) else {
-                continue;
-            };
-            if found != target.found {
-                let before = std::mem::replace(&mut target.found, found);
-                let found = &target.found;
-                out.extend(found.iter().filter(|f| !before.contains(f)).map(|f| (*f, 1)));
-                out.extend(before.iter().filter(|f| !found.contains(f)).map(|f| (*f, -1)));
-            }
+        let mut framework = Framework::default();
+        let posts = doubtful.posts.into_iter().filter(|on| self.graph.vertex(*on).post);
+        for on in posts.collect::<Vec<At>>() {
+            framework.label(&self.graph, on, &|key| self.who(key));
+            let keys = single.remove(&on).unwrap_or_default();
+            self.judge(on, keys, Some(&framework), out);
+        }
+        for (on, keys) in single {
+            self.judge(on, keys, None, out);
         }
     }
 }

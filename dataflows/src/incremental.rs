@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use timely::dataflow::channels::pact::{Exchange, Pipeline};
 use timely::dataflow::operators::generic::operator::Operator;
+use timely::dataflow::operators::vec::Broadcast;
 use timely::dataflow::operators::{Capability, InputCapability};
 
 /// The dataflow's time: the number of a tick, from 1. What the clock says is data, see [`Machine::advance`].
@@ -163,6 +164,35 @@ pub fn run<'scope, M: Machine>(
             move |(input, frontier), output| {
                 input.for_each_stamp(|cap, data| pending.stash(cap, data, wait));
                 for (cap, out) in pending.release(&machine, |tick| !frontier.less_equal(tick)) {
+                    output.session(&cap).give_iterator(out.into_iter());
+                }
+            }
+        })
+        .as_collection()
+}
+
+/// Runs `machine` over `changes`, and over what every worker is told: standings, of which there are few.
+pub fn run_beside<'scope, M: Machine>(
+    name: &str,
+    changes: Changes<'scope, M::Change>,
+    everywhere: Changes<'scope, M::Change>,
+    route: impl Fn(&M::Change) -> u64 + 'static,
+    machine: Shared<M>,
+) -> Changes<'scope, M::View> {
+    let pact = Exchange::new(move |(change, _, _): &(M::Change, Tick, i64)| route(change));
+    let everywhere = match everywhere.inner.scope().peers() {
+        1 => everywhere.inner,
+        _ => everywhere.inner.broadcast(),
+    };
+    changes
+        .inner
+        .binary_frontier(everywhere, pact, Pipeline, name, |_, _| {
+            let mut pending = Pending { ticks: BTreeMap::new() };
+            move |(input, frontier), (everywhere, told), output| {
+                input.for_each_stamp(|cap, data| pending.stash(cap, data, wait));
+                everywhere.for_each_stamp(|cap, data| pending.stash(cap, data, wait));
+                let complete = |tick: &Tick| !frontier.less_equal(tick) && !told.less_equal(tick);
+                for (cap, out) in pending.release(&machine, complete) {
                     output.session(&cap).give_iterator(out.into_iter());
                 }
             }

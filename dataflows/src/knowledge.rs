@@ -4,6 +4,7 @@ use crate::fixed::Fixed;
 use crate::ids::{EventId, KeyId, Stamp};
 use crate::incremental::Changes;
 use crate::policy::Policy;
+use crate::relations::HeldById;
 use crate::status::Judged;
 use crate::views::{CanonicalView, CoverView, EntryView, Status};
 use differential_dataflow::operators::ThresholdTotal;
@@ -31,7 +32,7 @@ pub struct Sources<'s> {
     /// Held asks.
     pub asks: Changes<'s, EventId>,
     /// All held events.
-    pub held: Changes<'s, EventId>,
+    pub held: HeldById<'s>,
     /// `thread(e)` of post-like events that are in one.
     pub threads: Changes<'s, (EventId, EventId)>,
     /// Post-like events without a parent.
@@ -108,18 +109,24 @@ pub fn knowledge<'s>(sources: Sources<'s>, policy: &Policy) -> Knowledge<'s> {
         output.extend(best.map(|best| (best, 1)));
     });
 
-    let thread_of = digests.clone().join_map(sources.threads.clone(), |id, q, root| (*root, (*id, *q)));
-    let roots_of = sources.threads.concat(sources.roots.map(|id| (id, id)));
+    // Where a post belongs: to its thread, or to itself where it has no parent.
+    let belongs =
+        sources.threads.map(|(id, root)| (id, Some(root))).concat(sources.roots.map(|id| (id, None)));
+    let belongs = belongs.arrange_by_key_named("roots by post");
+    let of_digests = digests.clone().arrange_by_key_named("digests");
+    let thread_of = of_digests.join_core(belongs.clone(), |id, q, root| Some(((*root)?, (*id, *q))));
     let relied_on = digests.clone().filter(|(_, (c, _))| c.relied_on);
     let cited = relied_on.join_map(sources.refs, |id, q, cited| (*cited, (*id, *q)));
-    let cited = cited.join_map(roots_of, |_, digest, root| (*root, *digest));
+    let cited = cited.arrange_by_key_named("cited by digests");
+    let cited = cited.join_core(belongs, |id, digest, root| Some((root.unwrap_or(*id), *digest)));
     let roots = thread_of.concat(cited).distinct_total_core::<i64>();
 
     let uncontested = roots.clone().antijoin(canonical.clone().map(|(thread, _)| thread));
     let contested = roots.join_map(canonical.clone(), |root, digest, answer| (*root, *digest, *answer));
     let contested = contested.filter(|(_, (_, (digest, _)), (answer, _))| digest.voices >= answer.voices);
-    let covering =
-        uncontested.concat(contested.map(|(root, digest, _)| (root, digest))).semijoin(sources.held);
+    let covering = uncontested.concat(contested.map(|(root, digest, _)| (root, digest)));
+    let covering = covering.arrange_by_key_named("digests by root");
+    let covering = covering.join_core(sources.held, |root, digest, _| Some((*root, *digest)));
 
     let covered = covering.clone().map(|(root, _)| root).distinct_total_core::<i64>();
     let threads = canonical.clone().antijoin(covered);

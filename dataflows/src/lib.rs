@@ -43,13 +43,13 @@ use crate::aging::{AgingKey, AgingPair, AgingPost, Calendar, PairChange};
 use crate::contradictions::{Contradictions, Found};
 use crate::facts::EventFact;
 use crate::ids::{BlobId, KeyId, Millis, NetworkId};
-use crate::incremental::{Machine, Shared, Tick, run, run_timed};
+use crate::incremental::{Machine, Shared, Tick, run, run_beside, run_timed};
 use crate::latest::{Latest, LatestAccept};
-use crate::merits::{Merits, OfPost};
+use crate::merits::Merits;
 use crate::policy::Config;
 use crate::reputation::{OfKey, Reputation};
 use crate::signals::{Said, Signals};
-use crate::status::Statuses;
+use crate::status::{Statuses, Word};
 use crate::survival::Blobs;
 use crate::trust::Trust;
 use crate::views::View;
@@ -183,23 +183,35 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
     let first_run = run("contradictions by weight", arguments.clone(), by_network, first_run);
 
     // 5. Reputation. Most of it depends on places, which change less often than weights do.
-    let pairs = aged.map(|p| (p.pair.by, p)).arrange_by_key_named("signals by key");
-    let places = standing.clone().map(move |(k, s)| (k, s.place(w_min))).arrange_by_key_named("places");
-    let authored = relations::authored(posts.clone()).arrange_by_key_named("posts by author");
-    let authored = authored.join_core(places.clone(), |k, post, place| Some((post.0, (post.1, *k, *place))));
-    let of_posts = pairs
-        .clone()
-        .join_core(places, |_, p, place| place.heavy.then_some((p.pair.on, OfPost::Pair(*p, *place))))
-        .concat(authored.clone().map(|(on, (_, k, place))| (on, OfPost::Author(k, place))))
-        .concat(first_run.flat_map(|found| match found {
-            Found::Verdict(v) => Some((v.on, OfPost::Verdict(v))),
+    let policy = config.policy.clone();
+    let gifts = aged.clone().flat_map(move |p| {
+        let gift = merits::Gift::new(&p, &policy)?;
+        Some(merits::Told::Of(p.pair.on, merits::OfPost::Gift(p.pair.by, gift)))
+    });
+    let of_posts = gifts.concatenate([
+        relations::authored(posts.clone())
+            .map(|(on, (_, k))| merits::Told::Of(on, merits::OfPost::Author(k))),
+        first_run.flat_map(|found| match found {
+            Found::Verdict(v) => Some(merits::Told::Of(v.on, merits::OfPost::Verdict(v))),
             Found::Rebuttals(..) => None,
-        }));
-    let merits = run("merits", of_posts, |(on, _)| route(on.0), shared(Merits::new(config.clone())));
-    let weights = standing.clone().map(|(k, s)| (k, s.weight()));
-    let of_keys = reputation::weighed(merits, weights).concat(standing.map(|(k, s)| (k, OfKey::Standing(s))));
+        }),
+    ]);
+    let places = standing.clone().map(move |(k, s)| merits::Told::Place(k, s.place(w_min)));
+    let route_merits = |told: &merits::Told| match told {
+        merits::Told::Of(on, _) => route(on.0),
+        merits::Told::Place(..) => unreachable!("told to every worker"),
+    };
+    let merits = run_beside("merits", of_posts, places, route_merits, shared(Merits::default()));
+    let of_keys = merits
+        .map(|(k, merit)| reputation::Told::Of(k, OfKey::Merit(merit)))
+        .concat(standing.clone().map(|(k, s)| reputation::Told::Of(k, OfKey::Standing(s))));
+    let weights = standing.map(move |(k, s)| reputation::Told::Weight(k, s.place(w_min), s.weight()));
+    let route_keys = |told: &reputation::Told| match told {
+        reputation::Told::Of(k, _) => route(k.0),
+        reputation::Told::Weight(..) => unreachable!("told to every worker"),
+    };
     let reputation = shared(Reputation::new(config.clone()));
-    let esteem = run("reputation", of_keys, |(k, _)| route(k.0), reputation.clone());
+    let esteem = run_beside("reputation", of_keys, weights, route_keys, reputation.clone());
 
     // 4 again, the second run: a critic also needs a voice.
     let with_weight = esteem.clone().filter(move |e| e.has_weight(w_min));
@@ -208,33 +220,7 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
     let second_run = shared(Contradictions::new(config.clone(), true));
     let found = run("contradictions by voice", arguments.concat(voices), by_network, second_run.clone());
 
-    // 6. Status.
-    let voters = esteem.clone().map(move |e| (e.key, e.voter(w_min))).arrange_by_key_named("voters");
-    let young = shared(Calendar::<AgingPost>::new(config.clone()));
-    let young =
-        run_timed("aging posts", relations::written(posts.clone()), clock, |(on, _)| route(on.0), young);
-    let told = pairs
-        .join_core(voters, |_, p, v| (v.voice.0 > 0).then(|| (p.pair.on, status::Told::Pair(*p, v.clone()))))
-        .concat(authored.map(|(on, (stamp, k, place))| (on, status::Told::Held(stamp, k, place))))
-        .concat(found.map(|found| (found.post(), status::Told::Found(found))))
-        .concat(young.map(|on| (on, status::Told::Young)));
-    let statuses = shared(Statuses::new(config.clone()));
-    let judged = run("status", told, |(on, _)| route(on.0), statuses.clone());
-
-    // 7. Knowledge.
-    let sources = knowledge::Sources {
-        digests: relations::digests(posts.clone()),
-        refs: relations::digest_refs(posts.clone()),
-        answers: relations::answers(posts.clone()),
-        asks: relations::asks(posts.clone()),
-        held: events.map(|e| e.id),
-        threads,
-        roots: relations::roots(posts.clone()),
-        judged: judged.clone(),
-    };
-    let knowledge = knowledge::knowledge(sources, &config.policy);
-
-    // 8. Survival.
+    // 8. Survival: who holds which blob.
     let attaching = said.flat_map(|said| match said {
         Said::Attaching(a) => Some((a.by, (a.react, a.on, a.own))),
         _ => None,
@@ -243,9 +229,46 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
     let weighty = attaching.filter(|(_, (_, _, own))| !*own).semijoin(with_weight.map(|(_, k)| k));
     let by_react = own.concat(weighty).map(|(_, (react, on, _))| (react, on)).distinct_total_core::<i64>();
     let by_react = by_react.join_map(relations::attached(reacts), |_, on, blob| (*on, *blob));
+    let holders = relations::attached(posts.clone()).concat(by_react).distinct_total_core::<i64>();
+
+    // 6. Status.
+    let young = shared(Calendar::<AgingPost>::new(config.clone()));
+    let young =
+        run_timed("aging posts", relations::written(posts.clone()), clock, |(on, _)| route(on.0), young);
+    let policy = config.policy.clone();
+    let words = aged.map(move |p| (p.pair.on, status::OfPost::Word(p.pair.by, Word::new(&p, &policy))));
+    let told = words.concatenate([
+        relations::authored(posts.clone()).map(|(on, (stamp, k))| (on, status::OfPost::Held(stamp, k))),
+        found.map(|found| (found.post(), status::OfPost::Found(found))),
+        young.map(|on| (on, status::OfPost::Young)),
+        holders.clone().map(|(on, blob)| (on, status::OfPost::Holds(blob))),
+    ]);
+    let told = told.map(|(on, told)| status::Told::Of(on, told));
+    let voters = esteem.clone().map(move |e| status::Told::Voter(e.key, e.voter(w_min)));
+    let route_status = |told: &status::Told| match told {
+        status::Told::Of(on, _) => route(on.0),
+        status::Told::Voter(..) => unreachable!("told to every worker"),
+    };
+    let statuses = shared(Statuses::new(config.clone()));
+    let judged = run_beside("status", told, voters, route_status, statuses.clone());
+
+    // 7. Knowledge.
+    let sources = knowledge::Sources {
+        digests: relations::digests(posts.clone()),
+        refs: relations::digest_refs(posts.clone()),
+        answers: relations::answers(posts.clone()),
+        asks: relations::asks(posts.clone()),
+        held,
+        threads,
+        roots: relations::roots(posts.clone()),
+        judged: judged.clone(),
+    };
+    let knowledge = knowledge::knowledge(sources, &config.policy);
+
+    // 8. Survival.
     let sources = survival::Sources {
         held: blobs,
-        holders: relations::attached(posts.clone()).concat(by_react),
+        holders,
         own: relations::own(posts, config.clone()),
         entries: knowledge.entries.clone(),
         judged: judged.clone(),

@@ -8,12 +8,11 @@ use crate::contradictions::{Outcome, Verdict};
 use crate::fixed::Fixed;
 use crate::ids::{EventId, GroupId, KeyId};
 use crate::incremental::Machine;
-use crate::origins::Place;
-use crate::policy::Config;
+use crate::origins::{Place, Values};
+use crate::policy::Policy;
 use crate::small::SmallMap;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// A part of one of the two partitions of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -24,7 +23,8 @@ pub enum Part {
     Class(GroupId),
 }
 
-fn parts(place: &Place) -> [Part; 2] {
+/// The parts that a key of this place belongs to.
+pub fn parts(place: &Place) -> [Part; 2] {
     [Part::Group(place.group), Part::Class(place.class)]
 }
 
@@ -37,15 +37,52 @@ pub enum Side {
     Against,
 }
 
-/// Something said about a post, to [`Merits`].
+/// Something said to [`Merits`].
+///
+/// What is said of posts comes first: within a tick it is taken back while the keys stand where they
+/// stood.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Told {
+    /// Of a post.
+    Of(EventId, OfPost),
+    /// Where a key stands: told to every worker.
+    Place(KeyId, Place),
+}
+
+/// Something said about a post.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum OfPost {
     /// Its author.
-    Author(KeyId, Place),
-    /// The signals of a key with `weight >= W_MIN`.
-    Pair(AgedPair, Place),
+    Author(KeyId),
+    /// What a key's signals are worth.
+    Gift(KeyId, Gift),
     /// A contradiction of it, judged by the first run.
     Verdict(Verdict),
+}
+
+/// What the signals of a key on a post are worth to its author, if the key is heavy enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Gift {
+    /// By side: the largest value of its accept, confirm, use and cite, and of a contradiction.
+    values: [Fixed; 2],
+}
+
+/// No such signal: values are not negative.
+const NOTHING: Fixed = Fixed(-1);
+
+impl Gift {
+    /// What a key gives, unless that is nothing.
+    pub fn new(pair: &AgedPair, policy: &Policy) -> Option<Gift> {
+        let cite = pair.cite.map(|a| a.value(policy.base_cite));
+        let positive = cite.is_some() || pair.supports().next().is_some();
+        let good = if positive { pair.support(policy).max(cite.unwrap_or_default()) } else { NOTHING };
+        let bad = pair.contradiction(policy).map_or(NOTHING, |(aged, base)| aged.value(base));
+        (good.max(bad) != NOTHING).then_some(Gift { values: [good, bad] })
+    }
+
+    fn value(&self, side: Side) -> Option<Fixed> {
+        Some(self.values[side as usize]).filter(|v| *v != NOTHING)
+    }
 }
 
 /// What a post adds to some author's reputation; amounts are in the multiplicity.
@@ -59,92 +96,92 @@ pub enum Merit {
     Refuted,
 }
 
-/// What one key gives the author of one post.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Gift {
-    pair: AgedPair,
-    place: Place,
-}
-
 /// A post, as its merits are read.
 #[derive(Default)]
 struct Post {
-    author: Option<(KeyId, Place)>,
-    gifts: SmallMap<KeyId, Option<Box<Gift>>>,
+    author: Option<KeyId>,
+    gifts: SmallMap<KeyId, Gift>,
     stands: SmallMap<KeyId, ()>,
     /// Values by side and part, kept where scanning all gifts would be slow.
     index: Option<Box<Index>>,
+}
+
+/// A key: where it stands, and the posts where that matters.
+#[derive(Default)]
+struct Key {
+    place: Option<Place>,
+    gives: SmallMap<EventId, ()>,
+    wrote: SmallMap<EventId, ()>,
+}
+
+/// The keys.
+#[derive(Default)]
+struct Keys(FxHashMap<KeyId, Key>);
+
+impl Keys {
+    fn place(&self, key: KeyId) -> Option<&Place> {
+        self.0.get(&key)?.place.as_ref()
+    }
+
+    fn of(&mut self, key: KeyId) -> &mut Key {
+        self.0.entry(key).or_default()
+    }
 }
 
 /// The largest value of each part, before a tick and after it.
 type Largest = FxHashMap<(Side, Part), [Fixed; 2]>;
 
 /// Values by side and part.
-type Index = FxHashMap<(Side, Part), Vec<(KeyId, Fixed)>>;
+type Index = FxHashMap<(Side, Part), Values<Fixed>>;
 
 /// Keys on one post beyond which their values are indexed by part.
 const INDEXED: usize = 48;
 
 impl Post {
-    /// What a key gives on one side.
-    fn value(&self, by: KeyId, side: Side, config: &Config) -> Option<(Fixed, Place)> {
-        let gift = self.gifts.get(&by)?.as_ref()?;
-        let policy = &config.policy;
-        let value = match side {
-            Side::For => {
-                self.author.as_ref().filter(|(_, author)| !gift.place.partial_to(author))?;
-                let cite = gift.pair.cite.map(|a| a.value(policy.base_cite));
-                let positive = cite.is_some() || gift.pair.supports().next().is_some();
-                positive.then(|| gift.pair.support(policy).max(cite.unwrap_or_default()))?
-            }
-            Side::Against => {
-                self.stands.get(&by)?;
-                let (aged, base) = gift.pair.contradiction(policy)?;
-                aged.value(base)
-            }
+    /// What a key gives.
+    fn credit(&self, by: KeyId, keys: &Keys) -> Credit {
+        let gift = self.gifts.get(&by);
+        let Some((gift, place)) = gift.zip(keys.place(by).filter(|place| place.heavy)) else {
+            return Credit::default();
         };
-        Some((value, gift.place))
+        let author = self.author.and_then(|author| keys.place(author));
+        let good = gift.value(Side::For).filter(|_| author.is_some_and(|a| !place.partial_to(a)));
+        let bad = gift.value(Side::Against).filter(|_| self.stands.get(&by).is_some());
+        let counts = author.is_some_and(|author| author.heavy && !author.partial_to(place));
+        Credit {
+            sides: [good, bad].map(|value| Some((value?, parts(place)))),
+            refuted: bad.filter(|_| counts).map(|value| (by, value)),
+        }
     }
 
     /// Raises each part's values to the largest that the keys not in `but` give it.
-    fn raise(&self, parts_of: &mut Largest, but: &SmallMap<KeyId, Credit>, config: &Config) {
+    fn raise(&self, parts_of: &mut Largest, but: &SmallMap<KeyId, Credit>, keys: &Keys) {
         if let Some(index) = &self.index {
             for (key, largest) in parts_of.iter_mut() {
-                let others = index.get(key).into_iter().flatten().filter(|(by, _)| but.get(by).is_none());
-                let others = others.map(|(_, value)| *value).max().unwrap_or_default();
-                *largest = largest.map(|l| l.max(others));
+                let others = index.get(key).and_then(|values| values.largest(|k| but.get(&k).is_none()));
+                *largest = largest.map(|l| l.max(others.unwrap_or_default()));
             }
             return;
         }
         for (by, _) in self.gifts.iter().filter(|(by, _)| but.get(by).is_none()) {
-            for side in SIDES {
-                if let Some((value, place)) = self.value(*by, side, config) {
-                    for part in parts(&place) {
-                        if let Some(largest) = parts_of.get_mut(&(side, part)) {
-                            *largest = largest.map(|l| l.max(value));
-                        }
-                    }
+            for (side, part, value) in self.credit(*by, keys).values() {
+                if let Some(largest) = parts_of.get_mut(&(side, part)) {
+                    *largest = largest.map(|l| l.max(value));
                 }
             }
         }
     }
 
-    fn reindex(&mut self, config: &Config) {
-        let mut index = Index::default();
-        if self.gifts.len() <= INDEXED {
-            self.index = None;
-            return;
-        }
-        for (by, _) in self.gifts.iter() {
-            for side in [Side::For, Side::Against] {
-                if let Some((value, place)) = self.value(*by, side, config) {
-                    parts(&place)
-                        .into_iter()
-                        .for_each(|p| index.entry((side, p)).or_default().push((*by, value)));
+    fn reindex(&mut self, keys: &Keys) {
+        self.index = (self.gifts.len() > INDEXED).then(|| {
+            let mut index = Index::default();
+            for (by, _) in self.gifts.iter() {
+                for (side, part, value) in self.credit(*by, keys).values() {
+                    index.entry((side, part)).or_default().insert(*by, value);
                 }
             }
-        }
-        self.index = Some(Box::new(index));
+            Box::new(index)
+        });
     }
 }
 
@@ -175,47 +212,29 @@ impl Credit {
     }
 }
 
-const SIDES: [Side; 2] = [Side::For, Side::Against];
+/// Both sides.
+pub const SIDES: [Side; 2] = [Side::For, Side::Against];
 
 /// The machine that reads merits off posts.
+#[derive(Default)]
 pub struct Merits {
-    config: Arc<Config>,
     posts: FxHashMap<EventId, Post>,
+    keys: Keys,
     touched: FxHashMap<EventId, Before>,
 }
 
 impl Merits {
-    /// With no posts.
-    pub fn new(config: Arc<Config>) -> Merits {
-        Merits { config, posts: FxHashMap::default(), touched: FxHashMap::default() }
-    }
-
-    fn credit(&self, post: &Post, by: KeyId) -> Credit {
-        let sides = SIDES.map(|side| {
-            let (value, place) = post.value(by, side, &self.config)?;
-            Some((value, parts(&place)))
-        });
-        let refuted = sides[1].and_then(|(value, ..)| {
-            let (_, author) = post.author.as_ref()?;
-            let gift = post.gifts.get(&by)?.as_ref()?;
-            let counts = author.heavy && !author.partial_to(&gift.place);
-            counts.then_some((by, value))
-        });
-        Credit { sides, refuted }
-    }
-
     /// Remembers what a key gave before this tick.
     fn touch(&mut self, on: EventId, by: KeyId) {
         let post = self.posts.entry(on).or_default();
-        let author = post.author.as_ref().map(|a| a.0);
         let before = self.touched.entry(on).or_default();
-        before.author = before.author.or(author);
+        before.author = before.author.or(post.author);
         if before.keys.get(&by).is_none() {
-            let credit = self.credit(&self.posts[&on], by);
-            self.touched.entry(on).or_default().keys.insert(by, credit);
+            before.keys.insert(by, post.credit(by, &self.keys));
         }
     }
 
+    /// The same of all keys: it is about the author.
     fn touch_all(&mut self, on: EventId) {
         let keys: Vec<KeyId> = self.posts.entry(on).or_default().gifts.iter().map(|(k, _)| *k).collect();
         keys.into_iter().for_each(|by| self.touch(on, by));
@@ -225,10 +244,10 @@ impl Merits {
     /// Puts out how the merits of a post differ, now that the tick is complete.
     fn compare(&mut self, on: EventId, before: &Before, out: &mut Vec<((KeyId, Merit), i64)>) {
         let post = &self.posts[&on];
-        let Some(author) = before.author.or(post.author.as_ref().map(|a| a.0)) else { return };
+        let Some(author) = before.author.or(post.author) else { return };
         let turned: Vec<Turned> = {
             let keys = before.keys.iter();
-            keys.map(|(by, old)| Turned { by: *by, old, new: self.credit(post, *by) }).collect()
+            keys.map(|(by, old)| Turned { by: *by, old, new: post.credit(*by, &self.keys) }).collect()
         };
         // Per part, the largest of the touched keys, before and after; the others give what they gave.
         let mut largest = Largest::default();
@@ -238,7 +257,7 @@ impl Merits {
                 *largest = value.max(*largest);
             }
         }
-        post.raise(&mut largest, &before.keys, &self.config);
+        post.raise(&mut largest, &before.keys, &self.keys);
         for ((side, part), [was, is]) in largest {
             if was != is {
                 out.push(((author, Merit::Value(side, part)), (is - was).0));
@@ -254,21 +273,21 @@ impl Merits {
     fn reindex(&mut self, on: EventId, all: bool, turned: &[Turned]) {
         let Some(post) = self.posts.get_mut(&on) else { return };
         if all || post.index.is_none() || post.gifts.len() <= INDEXED {
-            post.reindex(&self.config);
+            post.reindex(&self.keys);
             return;
         }
         let Some(index) = &mut post.index else { return };
         for Turned { by, old, new } in turned.iter().filter(|t| *t.old != t.new) {
-            for (side, part, _) in old.values() {
+            for (side, part, value) in old.values() {
                 if let Some(values) = index.get_mut(&(side, part)) {
-                    values.retain(|(k, _)| k != by);
+                    values.remove(*by, value);
                     if values.is_empty() {
                         index.remove(&(side, part));
                     }
                 }
             }
             for (side, part, value) in new.values() {
-                index.entry((side, part)).or_default().push((*by, value));
+                index.entry((side, part)).or_default().insert(*by, value);
             }
         }
     }
@@ -281,37 +300,54 @@ struct Turned<'a> {
     new: Credit,
 }
 
-impl Machine for Merits {
-    type Change = (EventId, OfPost);
-    type View = (KeyId, Merit);
-
-    fn apply(&mut self, (on, told): (EventId, OfPost), diff: i64) {
-        let here = diff > 0;
+impl Merits {
+    fn told(&mut self, on: EventId, told: OfPost, here: bool) {
         match told {
-            OfPost::Author(key, place) => {
+            OfPost::Author(key) => {
                 self.touch_all(on);
                 self.touched.entry(on).or_default().author = Some(key);
-                self.posts.entry(on).or_default().author = here.then_some((key, place));
+                self.posts.entry(on).or_default().author = here.then_some(key);
+                self.keys.of(key).wrote.keep(on, here);
             }
-            OfPost::Pair(pair, place) => {
-                let by = pair.pair.by;
+            OfPost::Gift(by, gift) => {
                 self.touch(on, by);
                 let post = self.posts.entry(on).or_default();
                 if here {
-                    post.gifts.insert(by, Some(Box::new(Gift { pair, place })));
+                    post.gifts.insert(by, gift);
                 } else {
                     post.gifts.remove(&by);
                 }
+                self.keys.of(by).gives.keep(on, here);
             }
             OfPost::Verdict(verdict) => {
                 self.touch(on, verdict.by);
-                let post = self.posts.entry(on).or_default();
-                if here && verdict.outcome == Outcome::Stands {
-                    post.stands.insert(verdict.by, ());
-                } else if verdict.outcome == Outcome::Stands {
-                    post.stands.remove(&verdict.by);
+                if verdict.outcome == Outcome::Stands {
+                    self.posts.entry(on).or_default().stands.keep(verdict.by, here);
                 }
             }
+        }
+    }
+
+    fn told_place(&mut self, key: KeyId, place: Place, here: bool) {
+        let Key { gives, wrote, .. } = self.keys.of(key);
+        // A light key gives nothing.
+        let gives: Vec<EventId> =
+            if place.heavy { gives.iter().map(|(on, ())| *on).collect() } else { Vec::new() };
+        let wrote: Vec<EventId> = wrote.iter().map(|(on, ())| *on).collect();
+        gives.into_iter().for_each(|on| self.touch(on, key));
+        wrote.into_iter().for_each(|on| self.touch_all(on));
+        self.keys.of(key).place = here.then_some(place);
+    }
+}
+
+impl Machine for Merits {
+    type Change = Told;
+    type View = (KeyId, Merit);
+
+    fn apply(&mut self, told: Told, diff: i64) {
+        match told {
+            Told::Of(on, told) => self.told(on, told, diff > 0),
+            Told::Place(key, place) => self.told_place(key, place, diff > 0),
         }
     }
 

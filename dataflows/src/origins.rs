@@ -3,8 +3,9 @@
 
 use crate::fixed::Fixed;
 use crate::ids::{GroupId, KeyId, NetworkId};
-use crate::small::SmallMap;
+use crate::small::{SmallMap, make_room};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Rounds in which trust, origins and classes spread.
@@ -194,26 +195,38 @@ pub struct Tally {
 /// Values by part, and the sum of each part's largest.
 #[derive(Clone, Debug, Default)]
 struct Maxima {
-    parts: SmallMap<GroupId, Vec<(KeyId, Fixed)>>,
+    parts: SmallMap<GroupId, Values<Fixed>>,
     sum: i64,
 }
 
+/// Values of keys: most often of one, and now and then of a hundred thousand.
+#[derive(Clone, Debug, Default)]
+pub enum Values<V> {
+    /// None.
+    #[default]
+    None,
+    /// One.
+    One((V, KeyId)),
+    /// Looked at one by one.
+    Few(Vec<(V, KeyId)>),
+    /// Sorted.
+    Many(BTreeSet<(V, KeyId)>),
+}
+
+/// Values beyond which looking at all of them is slow.
+const FEW: usize = 32;
+
 impl Tally {
-    /// Adds `v(k)`.
-    pub fn add(&mut self, k: KeyId, key: &Allegiance, v: Fixed) {
-        self.groups.change(key.group, |part| part.push((k, v)));
-        self.classes.change(key.class, |part| part.push((k, v)));
+    /// Adds `v(k)` of a key of this group and class; once for each key.
+    pub fn add(&mut self, k: KeyId, group: GroupId, class: GroupId, v: Fixed) {
+        self.groups.change(group, |part| part.insert(k, v));
+        self.classes.change(class, |part| part.insert(k, v));
     }
 
     /// Takes `v(k)` out again.
-    pub fn remove(&mut self, k: KeyId, key: &Allegiance, v: Fixed) {
-        let take = |part: &mut Vec<(KeyId, Fixed)>| {
-            if let Some(at) = part.iter().position(|e| *e == (k, v)) {
-                part.swap_remove(at);
-            }
-        };
-        self.groups.change(key.group, take);
-        self.classes.change(key.class, take);
+    pub fn remove(&mut self, k: KeyId, group: GroupId, class: GroupId, v: Fixed) {
+        self.groups.change(group, |part| part.remove(k, v));
+        self.classes.change(class, |part| part.remove(k, v));
     }
 
     /// Empties the set, keeping its memory.
@@ -229,13 +242,66 @@ impl Tally {
     }
 }
 
+impl<V: Copy + Ord> Values<V> {
+    /// Adds the value of a key that has none here.
+    pub fn insert(&mut self, k: KeyId, v: V) {
+        match self {
+            Values::None => *self = Values::One((v, k)),
+            Values::One(one) => *self = Values::Few(vec![*one, (v, k)]),
+            Values::Few(few) if few.len() >= FEW => {
+                *self = Values::Many(few.drain(..).chain([(v, k)]).collect());
+            }
+            Values::Few(few) => {
+                make_room(few);
+                few.push((v, k));
+            }
+            Values::Many(many) => drop(many.insert((v, k))),
+        }
+    }
+
+    /// Takes it out again.
+    pub fn remove(&mut self, k: KeyId, v: V) {
+        match self {
+            Values::One(one) if *one == (v, k) => *self = Values::None,
+            Values::None | Values::One(_) => {}
+            Values::Few(few) => {
+                if let Some(at) = few.iter().position(|e| *e == (v, k)) {
+                    few.swap_remove(at);
+                }
+            }
+            Values::Many(many) => drop(many.remove(&(v, k))),
+        }
+    }
+
+    /// The largest value, of those keys that pass.
+    pub fn largest(&self, pass: impl Fn(KeyId) -> bool) -> Option<V> {
+        let largest = match self {
+            Values::None => None,
+            Values::One(one) => Some(one).filter(|(_, k)| pass(*k)),
+            Values::Few(few) => few.iter().filter(|(_, k)| pass(*k)).max(),
+            Values::Many(many) => many.iter().rev().find(|(_, k)| pass(*k)),
+        };
+        largest.map(|(v, _)| *v)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Values::None => true,
+            Values::One(_) => false,
+            Values::Few(few) => few.is_empty(),
+            Values::Many(many) => many.is_empty(),
+        }
+    }
+}
+
 impl Maxima {
-    fn change(&mut self, part: GroupId, change: impl FnOnce(&mut Vec<(KeyId, Fixed)>)) {
-        let largest = |part: &[(KeyId, Fixed)]| part.iter().map(|(_, v)| v.0).max().unwrap_or(0);
+    fn change(&mut self, part: GroupId, change: impl FnOnce(&mut Values<Fixed>)) {
         let values = self.parts.entry(part);
+        let largest = |values: &Values<Fixed>| values.largest(|_| true).unwrap_or_default();
         let before = largest(values);
         change(values);
-        self.sum += largest(values) - before;
+        self.sum += (largest(values) - before).0;
         if values.is_empty() {
             self.parts.remove(&part);
         }

@@ -225,9 +225,9 @@ pub fn work<'s>(events: Events<'s>, config: Arc<Config>) -> Changes<'s, (Network
     })
 }
 
-/// A post-like event by its author: (author, (event, stamp)).
-pub fn authored<'s>(posts: Events<'s>) -> Changes<'s, (KeyId, (EventId, Stamp))> {
-    posts.map(|e| (e.author, (e.id, e.stamp)))
+/// Post-like events: (event, (stamp, author)).
+pub fn authored<'s>(posts: Events<'s>) -> Changes<'s, (EventId, (Stamp, KeyId))> {
+    posts.map(|e| (e.id, (e.stamp, e.author)))
 }
 
 /// `te` of post-like events.

@@ -8,9 +8,9 @@ pub use explain::{Explanation, PartWorth};
 
 use crate::fixed::{Fixed, narrow};
 use crate::ids::KeyId;
-use crate::incremental::{Changes, Machine};
-use crate::merits::{Merit, Part, Side};
-use crate::origins::{Allegiance, Place, Standing};
+use crate::incremental::Machine;
+use crate::merits::{Merit, Part, SIDES, Side, parts};
+use crate::origins::{Allegiance, Place, Standing, Values};
 use crate::policy::Config;
 use crate::small::SmallMap;
 use crate::views::AuthorView;
@@ -18,17 +18,25 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Something said about an author, to [`Reputation`].
+/// Something said to [`Reputation`].
+///
+/// What is said of authors comes first: within a tick it is taken back while the keys stand where they
+/// stood.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Told {
+    /// Of an author.
+    Of(KeyId, OfKey),
+    /// Where a key stands, and its weight: told to every worker.
+    Weight(KeyId, Place, Fixed),
+}
+
+/// Something said about an author.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum OfKey {
     /// Its standing.
     Standing(Standing),
-    /// The largest value of a part's members on some post, in the multiplicity.
-    Value(Side, Part),
-    /// The value of a standing contradiction by the author, in the multiplicity.
-    Refuted,
-    /// A member of a part that has a signal on the author's posts, and its weight.
-    Member(Side, Part, KeyId, Fixed),
+    /// What posts add to its reputation; the amount is in the multiplicity.
+    Merit(Merit),
 }
 
 /// A key's reputation and voice.
@@ -105,22 +113,75 @@ impl Esteem {
     }
 }
 
+/// A key that gives: where it stands, its weight, and in how many of its cells each author has it.
+#[derive(Default)]
+struct Giver {
+    stands: Option<(Place, Fixed)>,
+    to: SmallMap<KeyId, i64>,
+}
+
+/// The keys that give.
+#[derive(Default)]
+struct Givers(FxHashMap<KeyId, Giver>);
+
+impl Givers {
+    fn weight(&self, key: KeyId) -> Option<Fixed> {
+        Some(self.0.get(&key)?.stands?.1)
+    }
+}
+
 /// What a part of the keys gives an author.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 struct Cell {
     values: i64,
-    members: SmallMap<(KeyId, Fixed), i64>,
+    /// Members with a signal, and on how many posts.
+    members: SmallMap<KeyId, i64>,
+    /// Members by weight, where looking at all of them is slow.
+    by_weight: Option<Box<Values<Fixed>>>,
 }
+
+/// Members of a part beyond which they are kept by weight.
+const CROWD: usize = 32;
 
 impl Cell {
     /// `top(c)`.
-    fn top(&self) -> Fixed {
-        self.members.iter().map(|((_, weight), _)| *weight).max().unwrap_or_default()
+    fn top(&self, givers: &Givers) -> Fixed {
+        let top = match &self.by_weight {
+            Some(by_weight) => by_weight.largest(|_| true),
+            None => self.members.iter().filter_map(|(k, _)| givers.weight(*k)).max(),
+        };
+        top.unwrap_or_default()
     }
 
     /// `top(c) * sat(x) / ONE`.
-    fn worth(&self) -> i64 {
-        self.top().times(Fixed(self.values).saturated()).0
+    fn worth(&self, givers: &Givers) -> i64 {
+        self.top(givers).times(Fixed(self.values).saturated()).0
+    }
+
+    /// A key has a signal on so many posts more; returns by how much that makes it a member.
+    fn count(&mut self, by: KeyId, posts: i64, givers: &Givers) -> i64 {
+        let was = self.members.get(&by).is_some();
+        let is = self.members.add(by, posts) != 0;
+        if was != is {
+            self.weigh(by, givers.weight(by), is);
+        }
+        if self.members.len() > CROWD && self.by_weight.is_none() {
+            let mut by_weight = Values::default();
+            let members = self.members.iter().filter_map(|(k, _)| Some((*k, givers.weight(*k)?)));
+            members.for_each(|(k, weight)| by_weight.insert(k, weight));
+            self.by_weight = Some(Box::new(by_weight));
+        }
+        i64::from(is) - i64::from(was)
+    }
+
+    /// A member has this weight, or no longer.
+    fn weigh(&mut self, by: KeyId, weight: Option<Fixed>, here: bool) {
+        let (Some(by_weight), Some(weight)) = (&mut self.by_weight, weight) else { return };
+        if here {
+            by_weight.insert(by, weight);
+        } else {
+            by_weight.remove(by, weight);
+        }
     }
 }
 
@@ -145,16 +206,16 @@ fn slot(side: Side, part: Part) -> usize {
 }
 
 impl Author {
-    fn cell(&mut self, side: Side, part: Part) -> &mut Cell {
+    fn cell(&mut self, side: Side, part: Part, givers: &Givers) -> &mut Cell {
         let cell = self.cells.entry((side, part));
-        self.touched.entry((side, part)).or_insert_with(|| cell.worth());
+        self.touched.entry((side, part)).or_insert_with(|| cell.worth(givers));
         cell
     }
 
-    fn resum(&mut self) {
+    fn resum(&mut self, givers: &Givers) {
         for ((side, part), before) in std::mem::take(&mut self.touched) {
             let cell = self.cells.entry((side, part));
-            self.worth[slot(side, part)] += cell.worth() - before;
+            self.worth[slot(side, part)] += cell.worth(givers) - before;
             if cell.values == 0 && cell.members.is_empty() {
                 self.cells.remove(&(side, part));
             }
@@ -182,30 +243,65 @@ impl Author {
 pub struct Reputation {
     config: Arc<Config>,
     authors: FxHashMap<KeyId, Author>,
+    givers: Givers,
     touched: FxHashSet<KeyId>,
 }
 
 impl Reputation {
     /// With no authors.
     pub fn new(config: Arc<Config>) -> Reputation {
-        Reputation { config, authors: FxHashMap::default(), touched: FxHashSet::default() }
+        Reputation {
+            config,
+            authors: FxHashMap::default(),
+            givers: Givers::default(),
+            touched: FxHashSet::default(),
+        }
+    }
+
+    fn told_merit(&mut self, key: KeyId, merit: Merit, diff: i64) {
+        let author = self.authors.entry(key).or_default();
+        match merit {
+            Merit::Refuted => author.refuted += diff,
+            Merit::Value(side, part) => author.cell(side, part, &self.givers).values += diff,
+            Merit::Member(side, part, by) => {
+                let more = author.cell(side, part, &self.givers).count(by, diff, &self.givers);
+                self.givers.0.entry(by).or_default().to.add(key, more);
+            }
+        }
+    }
+
+    fn told_weight(&mut self, by: KeyId, place: Place, weight: Fixed, here: bool) {
+        let authors: Vec<KeyId> =
+            self.givers.0.entry(by).or_default().to.iter().map(|(author, _)| *author).collect();
+        for key in authors {
+            let Some(author) = self.authors.get_mut(&key) else { continue };
+            for (side, part) in SIDES.into_iter().flat_map(|side| parts(&place).map(|part| (side, part))) {
+                if author.cells.get(&(side, part)).is_some_and(|cell| cell.members.get(&by).is_some()) {
+                    author.cell(side, part, &self.givers).weigh(by, Some(weight), here);
+                    self.touched.insert(key);
+                }
+            }
+        }
+        self.givers.0.entry(by).or_default().stands = here.then_some((place, weight));
     }
 }
 
 impl Machine for Reputation {
-    type Change = (KeyId, OfKey);
+    type Change = Told;
     type View = Esteem;
 
-    fn apply(&mut self, (key, told): (KeyId, OfKey), diff: i64) {
-        self.touched.insert(key);
-        let author = self.authors.entry(key).or_default();
+    fn apply(&mut self, told: Told, diff: i64) {
         match told {
-            OfKey::Standing(standing) => author.standing = (diff > 0).then_some(standing),
-            OfKey::Refuted => author.refuted += diff,
-            OfKey::Value(side, part) => author.cell(side, part).values += diff,
-            OfKey::Member(side, part, by, weight) => {
-                author.cell(side, part).members.add((by, weight), diff);
+            Told::Of(key, told) => {
+                self.touched.insert(key);
+                match told {
+                    OfKey::Standing(standing) => {
+                        self.authors.entry(key).or_default().standing = (diff > 0).then_some(standing);
+                    }
+                    OfKey::Merit(merit) => self.told_merit(key, merit, diff),
+                }
             }
+            Told::Weight(by, place, weight) => self.told_weight(by, place, weight, diff > 0),
         }
     }
 
@@ -214,7 +310,7 @@ impl Machine for Reputation {
             let Some(author) = self.authors.get_mut(&key) else {
                 continue;
             };
-            author.resum();
+            author.resum(&self.givers);
             let esteem = author.esteem(key, &self.config);
             if esteem != author.shown {
                 let before = std::mem::replace(&mut author.shown, esteem.clone());
@@ -223,24 +319,4 @@ impl Machine for Reputation {
             }
         }
     }
-}
-
-/// Merits as they are told of authors: each member with its weight.
-pub fn weighed<'s>(
-    merits: Changes<'s, (KeyId, Merit)>,
-    weights: Changes<'s, (KeyId, Fixed)>,
-) -> Changes<'s, (KeyId, OfKey)> {
-    let members = merits.clone().flat_map(|(author, merit)| match merit {
-        Merit::Member(side, part, by) => Some((by, (author, side, part))),
-        _ => None,
-    });
-    let members = members.join_map(weights, |by, (author, side, part), weight| {
-        (*author, OfKey::Member(*side, *part, *by, *weight))
-    });
-    let amounts = merits.flat_map(|(author, merit)| match merit {
-        Merit::Value(side, part) => Some((author, OfKey::Value(side, part))),
-        Merit::Refuted => Some((author, OfKey::Refuted)),
-        Merit::Member(..) => None,
-    });
-    amounts.concat(members)
 }

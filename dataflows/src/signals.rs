@@ -3,14 +3,16 @@
 //! State is kept for each pair of a key A and a target X; a change re-reads that pair alone.
 
 mod reading;
+mod words;
 
 use reading::Reading;
+use words::Words;
 
 use crate::ids::{EventId, KeyId, Millis, NetworkId, Stamp};
 use crate::incremental::Machine;
-use crate::policy::{Config, Policy};
-use crate::small::{SmallMap, make_room};
-use rustc_hash::{FxHashMap, FxHashSet};
+use crate::policy::Config;
+use crate::small::SmallMap;
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -219,50 +221,25 @@ pub struct Attaching {
     pub own: bool,
 }
 
-/// What one key has said about one event.
-#[derive(Default)]
-struct Words {
-    /// Sorted by `stamp`; cut to the latest `max_reacts` when a tick settles.
-    reacts: Vec<ReactOn>,
-    /// Sorted by (`received_at`, id).
-    citing: Vec<Citing>,
-    /// What is known of some reacts.
-    more: Option<Box<More>>,
-}
-
-#[derive(Default)]
-struct More {
-    artifacts: FxHashSet<EventId>,
-    names: FxHashMap<EventId, EventId>,
-}
-
-impl Words {
-    fn has_artifact(&self, react: &ReactOn) -> bool {
-        react.evidence && self.more.as_ref().is_some_and(|m| m.artifacts.contains(&react.id))
-    }
-
-    fn own_event(&self, react: &ReactOn) -> Option<EventId> {
-        self.more.as_ref().and_then(|m| m.names.get(&react.id).copied())
-    }
-
-    fn considered(&self, policy: &Policy) -> &[ReactOn] {
-        &self.reacts[self.reacts.len().saturating_sub(policy.max_reacts)..]
-    }
-}
-
 /// What is known of a target.
 #[derive(Default)]
 struct About {
     target: Option<Target>,
+    /// Most events are no post in a thread, and nobody says anything about them.
+    talk: Option<Box<Talk>>,
+}
+
+/// What there is to a target about which something is said.
+#[derive(Default)]
+struct Talk {
     asked: Option<Asked>,
-    speakers: SmallMap<KeyId, ()>,
+    words: SmallMap<KeyId, Words>,
 }
 
 /// The machine of section 2.
 pub struct Signals {
     config: Arc<Config>,
     targets: FxHashMap<EventId, About>,
-    words: FxHashMap<(EventId, KeyId), Words>,
     /// The pairs touched in this tick, with what was said of them before it.
     touched: FxHashMap<(EventId, KeyId), Vec<Said>>,
 }
@@ -270,12 +247,7 @@ pub struct Signals {
 impl Signals {
     /// With nothing said.
     pub fn new(config: Arc<Config>) -> Signals {
-        Signals {
-            config,
-            targets: FxHashMap::default(),
-            words: FxHashMap::default(),
-            touched: FxHashMap::default(),
-        }
+        Signals { config, targets: FxHashMap::default(), touched: FxHashMap::default() }
     }
 
     fn touch(&mut self, on: EventId, by: KeyId) {
@@ -286,32 +258,38 @@ impl Signals {
     }
 
     fn touch_all(&mut self, on: EventId) {
-        let speakers: Vec<KeyId> = match self.targets.get(&on) {
-            Some(about) => about.speakers.iter().map(|(k, _)| *k).collect(),
-            None => return,
-        };
-        for by in speakers {
-            self.touch(on, by);
-        }
+        let talk = self.targets.get(&on).and_then(|about| about.talk.as_ref());
+        let speakers: Vec<KeyId> = talk.into_iter().flat_map(|t| t.words.iter()).map(|(k, _)| *k).collect();
+        speakers.into_iter().for_each(|by| self.touch(on, by));
     }
 
     fn read(&self, on: EventId, by: KeyId) -> Vec<Said> {
-        let (Some(about), Some(words)) = (self.targets.get(&on), self.words.get(&(on, by))) else {
+        let Some(About { target: Some(target), talk: Some(talk) }) = self.targets.get(&on) else {
             return Vec::new();
         };
-        let Some(target) = about.target else {
+        let Some(words) = talk.words.get(&by) else {
             return Vec::new();
         };
-        let own = self.config.profiles(target.network).contains(&by);
+        let (own, policy) = (self.config.profiles(target.network).contains(&by), &self.config.policy);
+        let reacts = words.reacts();
         let reading = Reading {
-            policy: &self.config.policy,
+            policy,
             pair: Pair { on, by, to: target.author, network: target.network },
-            target,
-            asked: about.asked,
+            target: *target,
+            asked: talk.asked,
             words,
-            reacts: words.considered(&self.config.policy),
+            reacts: &reacts[reacts.len().saturating_sub(policy.max_reacts)..],
         };
         reading.all(own)
+    }
+
+    fn talk(&mut self, on: EventId) -> &mut Talk {
+        self.targets.entry(on).or_default().talk.get_or_insert_default()
+    }
+
+    fn words_of(&mut self, on: EventId, by: KeyId) -> &mut Words {
+        self.touch(on, by);
+        self.talk(on).words.entry(by)
     }
 }
 
@@ -328,69 +306,25 @@ impl Machine for Signals {
             }
             Told::Asked(asked) => {
                 self.touch_all(on);
-                self.targets.entry(on).or_default().asked = here.then_some(asked);
+                self.talk(on).asked = here.then_some(asked);
             }
-            Told::React(react) => {
-                let words = self.words_of(on, react.by);
-                let at = words.reacts.binary_search_by_key(&(react.stamp, react.id), |r| (r.stamp, r.id));
-                match (at, here) {
-                    (Err(at), true) => {
-                        make_room(&mut words.reacts);
-                        words.reacts.insert(at, react);
-                    }
-                    (Ok(at), true) => words.reacts[at] = react,
-                    (Ok(at), false) => drop(words.reacts.remove(at)),
-                    (Err(_), false) => {}
-                }
-            }
-            Told::Citing(citing) => {
-                let words = self.words_of(on, citing.by);
-                match (words.citing.binary_search(&citing), here) {
-                    (Err(at), true) => {
-                        make_room(&mut words.citing);
-                        words.citing.insert(at, citing);
-                    }
-                    (Ok(at), false) => drop(words.citing.remove(at)),
-                    _ => {}
-                }
-            }
-            Told::Artifact { by, react } => {
-                let more = self.words_of(on, by).more.get_or_insert_default();
-                if here {
-                    more.artifacts.insert(react)
-                } else {
-                    more.artifacts.remove(&react)
-                };
-            }
-            Told::Names { by, react, own } => {
-                let more = self.words_of(on, by).more.get_or_insert_default();
-                if here {
-                    more.names.insert(react, own)
-                } else {
-                    more.names.remove(&react)
-                };
-            }
+            Told::React(react) => self.words_of(on, react.by).react(react, here),
+            Told::Citing(citing) => self.words_of(on, citing.by).cite(citing, here),
+            Told::Artifact { by, react } => self.words_of(on, by).artifact(react, here),
+            Told::Names { by, react, own } => self.words_of(on, by).names(react, own, here),
         }
     }
 
     fn settle(&mut self, out: &mut Vec<(Said, i64)>) {
         for ((on, by), before) in std::mem::take(&mut self.touched) {
-            if let Some(words) = self.words.get_mut(&(on, by)) {
-                let old = words.reacts.len().saturating_sub(self.config.policy.max_reacts);
-                words.reacts.drain(..old);
+            let talk = self.targets.get_mut(&on).and_then(|about| about.talk.as_mut());
+            if let Some(words) = talk.and_then(|talk| talk.words.get_mut(&by)) {
+                words.cut(self.config.policy.max_reacts);
             }
             let after = self.read(on, by);
             let news = |said: &Said| !before.contains(said);
             out.extend(after.iter().filter(|said| news(said)).map(|said| (said.clone(), 1)));
             out.extend(before.into_iter().filter(|said| !after.contains(said)).map(|said| (said, -1)));
         }
-    }
-}
-
-impl Signals {
-    fn words_of(&mut self, on: EventId, by: KeyId) -> &mut Words {
-        self.touch(on, by);
-        self.targets.entry(on).or_default().speakers.insert(by, ());
-        self.words.entry((on, by)).or_default()
     }
 }

@@ -51,11 +51,33 @@ impl<K: Ord + Hash + Copy, V> SmallMap<K, V> {
         }
     }
 
+    /// The value at `key`, to be changed.
+    pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
+        match self {
+            SmallMap::Few(few) => few.binary_search_by_key(key, |e| e.0).ok().map(|i| &mut few[i].1),
+            SmallMap::Many(many) => many.get_mut(key),
+        }
+    }
+
     /// The value at `key`, inserted as its default when missing.
     pub fn entry(&mut self, key: K) -> &mut V
     where
         V: Default,
     {
+        self.entry_or(key, V::default)
+    }
+
+    /// Sets the value at `key`.
+    pub fn insert(&mut self, key: K, value: V) {
+        match self.get_mut(&key) {
+            Some(there) => *there = value,
+            None => {
+                self.entry_or(key, || value);
+            }
+        }
+    }
+
+    fn entry_or(&mut self, key: K, missing: impl FnOnce() -> V) -> &mut V {
         if let SmallMap::Few(few) = self
             && few.len() >= SMALL
             && few.binary_search_by_key(&key, |e| e.0).is_err()
@@ -66,21 +88,13 @@ impl<K: Ord + Hash + Copy, V> SmallMap<K, V> {
             SmallMap::Few(few) => {
                 let at = few.binary_search_by_key(&key, |e| e.0).unwrap_or_else(|at| {
                     make_room(few);
-                    few.insert(at, (key, V::default()));
+                    few.insert(at, (key, missing()));
                     at
                 });
                 &mut few[at].1
             }
-            SmallMap::Many(many) => many.entry(key).or_default(),
+            SmallMap::Many(many) => many.entry(key).or_insert_with(missing),
         }
-    }
-
-    /// Sets the value at `key`.
-    pub fn insert(&mut self, key: K, value: V)
-    where
-        V: Default,
-    {
-        *self.entry(key) = value;
     }
 
     /// Takes the entry at `key` out.
@@ -106,6 +120,17 @@ impl<K: Ord + Hash + Copy, V> SmallMap<K, V> {
             SmallMap::Many(many) => (None, Some(many.iter())),
         };
         few.into_iter().flatten().chain(many.into_iter().flatten())
+    }
+}
+
+impl<K: Ord + Hash + Copy> SmallMap<K, ()> {
+    /// As a set: the key is in it, or not.
+    pub fn keep(&mut self, key: K, here: bool) {
+        if here {
+            self.insert(key, ());
+        } else {
+            self.remove(&key);
+        }
     }
 }
 

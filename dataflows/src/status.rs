@@ -1,33 +1,49 @@
 //! Section 6: the status of a post, its score, its counts and why; and what sections 7 and 8 read off
 //! the same signals.
 
-use crate::aging::{Aged, AgedPair};
-use crate::contradictions::{Found, Outcome, Quoted, Verdict};
+mod sums;
+
+use crate::contradictions::{Found, Verdict};
 use crate::fixed::Fixed;
-use crate::ids::{EventId, GroupId, KeyId, Millis, Stamp};
+use crate::ids::{BlobId, EventId, KeyId, Stamp};
 use crate::incremental::Machine;
-use crate::origins::{Allegiance, Place, Tally, Voices};
+use crate::origins::{Allegiance, Place};
 use crate::policy::{Config, Policy};
 use crate::reputation::Voter;
-use crate::signals::Stance;
 use crate::small::SmallMap;
 use crate::views::{Counts, PostView, Status, Why};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
+use sums::{Contest, Said, Sums};
+
+pub use sums::Word;
+
+/// Something said to [`Statuses`].
+///
+/// What is said of posts comes first: within a tick it is taken back at what the keys were worth.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Told {
+    /// Of a post.
+    Of(EventId, OfPost),
+    /// What of a key weighs in a status: told to every worker.
+    Voter(KeyId, Voter),
+}
 
 /// Something said about a post.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Told {
-    /// It is held; its place in "latest", its author and the author's place.
-    Held(Stamp, KeyId, Place),
-    /// The signals of a key that has a voice, however small.
-    Pair(AgedPair, Voter),
+pub enum OfPost {
+    /// It is held; its place in "latest", and its author.
+    Held(Stamp, KeyId),
+    /// What a key's signals say.
+    Word(KeyId, Word),
     /// A verdict of the second run on a contradiction of it, or its rebuttals.
     Found(Found),
     /// It is young (section 8).
     Young,
+    /// It is a holder of a blob (section 8).
+    Holds(BlobId),
 }
 
 /// A post, judged: its view, and what section 7 asks of its live supporters that take part.
@@ -39,6 +55,8 @@ pub struct Judged {
     pub view: PostView,
     /// What knowledge is made of.
     pub support: Support,
+    /// The blobs that it is a holder of, sorted.
+    pub blobs: Option<Arc<[BlobId]>>,
 }
 
 /// The live supporters of a post that take part in knowledge: `trust >= W_MIN`, with weight.
@@ -56,223 +74,124 @@ pub struct Support {
     pub voices: u32,
 }
 
-/// A key's signals on the post.
-#[derive(Clone, Debug)]
-struct Entry {
-    pair: AgedPair,
-    voter: Voter,
-}
-
-/// Everything the view is read from, kept up to date by additions and removals.
-#[derive(Default)]
-struct Sums {
-    positive: Tally,
-    negative: Tally,
-    accepts: Voices,
-    confirmations: Voices,
-    uses: Voices,
-    cites: SmallMap<GroupId, i64>,
-    votes_up: SmallMap<GroupId, i64>,
-    votes_down: SmallMap<GroupId, i64>,
-    /// The clocks of supporting signals, all and live.
-    support: BTreeMap<Millis, i64>,
-    live: i64,
-    /// Signals within the 180 days of section 8.
-    recent: i64,
-    /// Live supporters that take part: through confirm, through confirm or use, through anything.
-    confirming: Voices,
-    relying: Voices,
-    supporting: Voices,
-    /// Those through confirm or use.
-    reliers: SmallMap<KeyId, i64>,
-    asker: Option<KeyId>,
-}
-
-impl Sums {
-    /// Empties the sums, keeping their memory.
-    fn clear(&mut self) {
-        [&mut self.positive, &mut self.negative].into_iter().for_each(Tally::clear);
-        [&mut self.accepts, &mut self.confirmations, &mut self.uses].into_iter().for_each(Voices::clear);
-        [&mut self.confirming, &mut self.relying, &mut self.supporting].into_iter().for_each(Voices::clear);
-        [&mut self.cites, &mut self.votes_up, &mut self.votes_down].into_iter().for_each(SmallMap::clear);
-        self.support.clear();
-        self.reliers.clear();
-        (self.live, self.recent, self.asker) = (0, 0, None);
-    }
-
-    /// Adds what a key's entry says (`by` = 1), or takes it out again (-1), given the same verdict
-    /// and author.
-    fn add(
-        &mut self,
-        k: KeyId,
-        entry: &Entry,
-        verdict: Option<&Verdict>,
-        author: &Place,
-        by: i64,
-        policy: &Policy,
-    ) {
-        let voter = &entry.voter;
-        let value = against(entry, verdict, policy);
-        if let Some(value) = value {
-            tally(&mut self.negative, k, entry, value, by);
-        }
-        if voter.has_weight && entry.pair.vote(Stance::VoteDown).is_some() {
-            self.votes_down.add(voter.allegiance.class, by);
-        }
-        if voter.place().partial_to(author) {
-            return;
-        }
-        if let Some(value) = in_favour(entry, policy) {
-            tally(&mut self.positive, k, entry, value, by);
-        }
-        if voter.has_weight {
-            self.count(k, entry, by, policy);
-        }
-    }
-
-    fn count(&mut self, k: KeyId, entry: &Entry, by: i64, policy: &Policy) {
-        let (pair, allegiance) = (&entry.pair, &*entry.voter.allegiance);
-        let confirm = pair.confirm(policy).map(|(aged, _)| aged);
-        let voice = |voices: &mut Voices, there: bool| {
-            if there {
-                voices.add(allegiance, by);
-            }
-        };
-        voice(&mut self.accepts, pair.accept.is_some());
-        voice(&mut self.confirmations, confirm.is_some());
-        voice(&mut self.uses, pair.used.is_some());
-        if entry.voter.takes_part {
-            let live = |aged: Option<Aged>| aged.is_some_and(|a| a.live(policy));
-            let relying = live(confirm) || live(pair.used);
-            voice(&mut self.confirming, live(confirm));
-            voice(&mut self.relying, relying);
-            voice(&mut self.supporting, relying || live(pair.accept));
-            if relying {
-                self.reliers.add(k, by);
-            }
-            if live(pair.accept) {
-                self.asker = (by > 0).then_some(k);
-            }
-        }
-        if pair.cite.is_some() {
-            self.cites.add(allegiance.class, by);
-        }
-        if pair.vote(Stance::VoteUp).is_some() {
-            self.votes_up.add(allegiance.class, by);
-        }
-        for aged in pair.supports() {
-            let count = self.support.entry(aged.clock).or_default();
-            *count += by;
-            if *count == 0 {
-                self.support.remove(&aged.clock);
-            }
-            self.live += if aged.live(policy) { by } else { 0 };
-        }
-        self.recent += by * pair.supports().chain(pair.cite).filter(|a| a.recent).count() as i64;
-    }
-}
-
-fn tally(tally: &mut Tally, k: KeyId, entry: &Entry, value: Fixed, by: i64) {
-    let value = entry.voter.voice.times(value);
-    if by > 0 {
-        tally.add(k, &entry.voter.allegiance, value);
-    } else {
-        tally.remove(k, &entry.voter.allegiance, value);
-    }
-}
-
-/// The largest value of an entry's positive signals.
-fn in_favour(entry: &Entry, policy: &Policy) -> Option<Fixed> {
-    let pair = &entry.pair;
-    let cite = pair.cite.map(|a| a.value(policy.base_cite));
-    let vote = pair.vote(Stance::VoteUp).map(|a| a.value(policy.base_vote));
-    let support = pair.supports().next().map(|_| pair.support(policy));
-    [support, cite, vote].into_iter().flatten().max()
-}
-
-/// The value of an entry's negative signal: a vote down, or a contradiction if it stands.
-fn against(entry: &Entry, verdict: Option<&Verdict>, policy: &Policy) -> Option<Fixed> {
-    if let Some(vote) = entry.pair.vote(Stance::VoteDown) {
-        return Some(vote.value(policy.base_vote));
-    }
-    let (aged, base) = entry.pair.contradiction(policy)?;
-    verdict.filter(|v| v.outcome == Outcome::Stands)?;
-    Some(aged.value(base))
-}
-
 /// A post.
 #[derive(Default)]
 struct Post {
-    stamp: Stamp,
-    author: Option<(KeyId, Place)>,
-    entries: SmallMap<KeyId, Option<Box<Entry>>>,
-    verdicts: SmallMap<KeyId, Option<Verdict>>,
+    held: Option<(Stamp, KeyId)>,
+    words: SmallMap<KeyId, Word>,
+    verdicts: SmallMap<KeyId, Verdict>,
     rebuttals: u32,
     young: bool,
-    /// Kept for a post with many entries; read anew for the others.
+    blobs: Option<Arc<[BlobId]>>,
+    /// Kept for a post with many words; read anew for the others.
     sums: Option<Box<Sums>>,
-    shown: Option<Judged>,
+    shown: Option<Box<Judged>>,
 }
 
 /// Keys on one post beyond which its sums are kept.
 const KEPT: usize = 32;
 
-impl Post {
-    /// Changes what one key says, and the kept sums with it.
-    fn change(&mut self, k: KeyId, policy: &Policy, change: impl FnOnce(&mut Post)) {
-        self.resum(k, -1, policy);
-        change(self);
-        self.resum(k, 1, policy);
+/// A key: what weighs of it, and the posts where that matters.
+#[derive(Default)]
+struct Key {
+    voter: Option<Voter>,
+    /// Where it stands, for the posts that it wrote; kept while its voter is replaced.
+    place: Option<Place>,
+    says: SmallMap<EventId, ()>,
+    wrote: SmallMap<EventId, ()>,
+}
+
+/// The keys.
+#[derive(Default)]
+struct Keys(FxHashMap<KeyId, Key>);
+
+impl Keys {
+    fn voter(&self, key: KeyId) -> Option<&Voter> {
+        self.0.get(&key)?.voter.as_ref().filter(|voter| voter.voice > Fixed::ZERO)
     }
 
-    fn resum(&mut self, k: KeyId, by: i64, policy: &Policy) {
+    /// Where the author of a post stands.
+    fn author(&self, post: &Post) -> Option<&Place> {
+        let (_, author) = post.held?;
+        self.0.get(&author)?.place.as_ref()
+    }
+
+    fn of(&mut self, key: KeyId) -> &mut Key {
+        self.0.entry(key).or_default()
+    }
+}
+
+impl Post {
+    fn is_empty(&self) -> bool {
+        self.held.is_none() && self.words.is_empty() && self.verdicts.is_empty() && self.blobs.is_none()
+    }
+
+    /// Changes what one key says, and the kept sums with it.
+    fn change(&mut self, k: KeyId, keys: &Keys, change: impl FnOnce(&mut Post)) {
+        self.resum(k, -1, keys);
+        change(self);
+        self.resum(k, 1, keys);
+    }
+
+    fn resum(&mut self, k: KeyId, by: i64, keys: &Keys) {
         if let Some(mut sums) = self.sums.take() {
-            self.add_to(&mut sums, k, by, policy);
+            self.add_to(&mut sums, k, by, keys);
             self.sums = Some(sums);
         }
     }
 
-    fn add_to(&self, sums: &mut Sums, k: KeyId, by: i64, policy: &Policy) {
-        let (Some(entry), Some((_, author))) = (self.entries.get(&k), &self.author) else {
+    fn add_to(&self, sums: &mut Sums, k: KeyId, by: i64, keys: &Keys) {
+        let (Some(word), Some(voter)) = (self.words.get(&k), keys.voter(k)) else {
             return;
         };
-        if let Some(entry) = entry {
-            sums.add(k, entry, self.verdicts.get(&k).and_then(Option::as_ref), author, by, policy);
+        if let Some(author) = keys.author(self) {
+            let said = Said { k, word, voter, verdict: self.verdicts.get(&k) };
+            sums.add(&said, author, by);
         }
     }
 
-    fn sum_up(&self, sums: &mut Sums, policy: &Policy) {
-        self.entries.iter().for_each(|(k, _)| self.add_to(sums, *k, 1, policy));
+    fn sum_up(&self, sums: &mut Sums, keys: &Keys) {
+        self.words.iter().for_each(|(k, _)| self.add_to(sums, *k, 1, keys));
+    }
+
+    /// Takes the contradictions out that support has outlived, and puts back those that it has not.
+    fn outlive(&self, sums: &mut Sums, keys: &Keys) {
+        for (k, by) in sums.outlive() {
+            if let (Some(voter), Some(verdict)) = (keys.voter(k), self.verdicts.get(&k)) {
+                sums.contest.add(k, voter, verdict, by);
+            }
+        }
     }
 
     /// Judges the post; `scratch` is memory for the sums of a post that keeps none.
-    fn judge(&mut self, post: EventId, scratch: &mut Sums, policy: &Policy) -> Option<Judged> {
-        self.author.as_ref()?;
-        if self.entries.len() <= KEPT {
+    fn judge(&mut self, post: EventId, scratch: &mut Sums, keys: &Keys, policy: &Policy) -> Option<Judged> {
+        self.held?;
+        if self.words.len() <= KEPT {
             self.sums = None;
             scratch.clear();
-            self.sum_up(scratch, policy);
-            return self.judged(post, scratch, policy);
+            self.sum_up(scratch, keys);
+            self.outlive(scratch, keys);
+            return self.judged(post, scratch, keys, policy);
         }
-        let sums = self.sums.take().unwrap_or_else(|| {
+        let mut sums = self.sums.take().unwrap_or_else(|| {
             let mut sums = Box::<Sums>::default();
-            self.sum_up(&mut sums, policy);
+            self.sum_up(&mut sums, keys);
             sums
         });
-        let judged = self.judged(post, &sums, policy);
+        self.outlive(&mut sums, keys);
+        let judged = self.judged(post, &sums, keys, policy);
         self.sums = Some(sums);
         judged
     }
 
-    fn judged(&self, post: EventId, sums: &Sums, policy: &Policy) -> Option<Judged> {
-        let (author, standing) = self.author.as_ref()?;
-        let latest_support = sums.support.keys().next_back().copied();
-        let contest = self.contest(latest_support, policy);
+    fn judged(&self, post: EventId, sums: &Sums, keys: &Keys, policy: &Policy) -> Option<Judged> {
+        let ((stamp, author), place) = (self.held?, keys.author(self)?);
+        let contest = &sums.contest;
         let status = if contest.keys > 0 {
             Status::Contested
         } else if sums.live > 0 {
             Status::Confirmed
-        } else if latest_support.is_some() {
+        } else if sums.latest_support().is_some() {
             Status::Stale
         } else {
             Status::Unverified
@@ -293,65 +212,20 @@ impl Post {
         };
         let view = PostView {
             post,
-            author: *author,
+            author,
             status,
             score: sums.positive.sum() - sums.negative.sum(),
             counts,
             replicas,
-            why: self.why(status, &contest),
+            why: self.why(status, contest),
         };
-        Some(Judged { stamp: self.stamp, view, support: self.support(sums, standing) })
-    }
-
-    fn support(&self, sums: &Sums, author: &Place) -> Support {
-        let asker = sums.asker.and_then(|k| Some((k, &*self.entries.get(&k)?.as_ref()?.voter.allegiance)));
-        let beyond = |(asker, of_asker): (KeyId, &Allegiance)| {
-            let mut reliers =
-                sums.reliers.iter().filter_map(|(k, _)| Some((*k, self.entries.get(k)?.as_ref()?)));
-            reliers.any(|(k, entry)| {
-                let allegiance = &entry.voter.allegiance;
-                k != asker && allegiance.group != of_asker.group && allegiance.class != of_asker.class
-            })
-        };
-        Support {
-            accept_holds: asker.is_some(),
-            beyond_asker: asker.is_some_and(beyond),
-            confirming: sums.confirming.independent(author),
-            relying: sums.relying.independent(author),
-            voices: sums.supporting.count(),
-        }
-    }
-
-    /// The contradictions that stand or are undecided and are not outlived.
-    fn contest(&self, latest_support: Option<Millis>, policy: &Policy) -> Contest {
-        let mut contest = Contest::default();
-        for (k, verdict) in self.verdicts.iter() {
-            let Some(verdict) = verdict else { continue };
-            if let Outcome::Rebutted { evidence } = verdict.outcome {
-                contest.rebutted = Some(contest.rebutted.unwrap_or(false) || evidence);
-                continue;
-            }
-            let Some(entry) = self.entries.get(k).and_then(Option::as_ref) else {
-                continue;
-            };
-            let Some((aged, _)) = entry.pair.contradiction(policy) else {
-                continue;
-            };
-            if !aged.live(policy) && latest_support.is_some_and(|clock| clock > aged.clock) {
-                continue;
-            }
-            contest.keys += 1;
-            contest.voices.add(&entry.voter.allegiance, 1);
-            let quoted = (verdict.outcome != Outcome::Stands, verdict.argument);
-            contest.quoted = Some(contest.quoted.map_or(quoted, |q| q.min(quoted)));
-        }
-        contest
+        Some(Judged { stamp, view, support: support(sums, place, keys), blobs: self.blobs.clone() })
     }
 
     fn why(&self, status: Status, contest: &Contest) -> Option<Why> {
-        match (status, contest.quoted, contest.rebutted) {
+        match (status, contest.quoted(), contest.rebutted()) {
             (Status::Contested, Some((undecided, quoted)), _) => Some(Why::Contradicted {
-                keys: contest.keys,
+                keys: contest.keys as u32,
                 evidence: !quoted.bare,
                 argument: quoted.event,
                 rebuttals: self.rebuttals,
@@ -363,20 +237,27 @@ impl Post {
     }
 }
 
-#[derive(Default)]
-struct Contest {
-    keys: u32,
-    voices: Voices,
-    /// (only undecided, the argument to quote).
-    quoted: Option<(bool, Quoted)>,
-    /// A contradiction was rebutted, with evidence or not.
-    rebutted: Option<bool>,
+fn support(sums: &Sums, author: &Place, keys: &Keys) -> Support {
+    let allegiance = |k: KeyId| keys.voter(k).map(|voter| &*voter.allegiance);
+    let asker = sums.asker.and_then(|k| Some((k, allegiance(k)?)));
+    let beyond = |(asker, of_asker): (KeyId, &Allegiance)| {
+        let mut reliers = sums.reliers.iter().filter_map(|(k, _)| Some((*k, allegiance(*k)?)));
+        reliers.any(|(k, of)| k != asker && of.group != of_asker.group && of.class != of_asker.class)
+    };
+    Support {
+        accept_holds: asker.is_some(),
+        beyond_asker: asker.is_some_and(beyond),
+        confirming: sums.confirming.independent(author),
+        relying: sums.relying.independent(author),
+        voices: sums.supporting.count(),
+    }
 }
 
 /// The machine of section 6.
 pub struct Statuses {
     config: Arc<Config>,
     posts: FxHashMap<EventId, Post>,
+    keys: Keys,
     touched: FxHashSet<EventId>,
     scratch: Sums,
 }
@@ -387,57 +268,101 @@ impl Statuses {
         Statuses {
             config,
             posts: FxHashMap::default(),
+            keys: Keys::default(),
             touched: FxHashSet::default(),
             scratch: Sums::default(),
         }
     }
 
-    /// The keys that say something about a post: signals, what they are worth, and the verdict.
-    pub fn voices_on(&self, post: EventId) -> Vec<(AgedPair, Voter, Option<Verdict>)> {
-        let Some(post) = self.posts.get(&post) else {
-            return Vec::new();
+    /// The verdicts on a post's contradictions.
+    pub fn verdicts_on(&self, post: EventId) -> Vec<Verdict> {
+        let post = self.posts.get(&post);
+        post.into_iter().flat_map(|post| post.verdicts.iter().map(|(_, verdict)| *verdict)).collect()
+    }
+
+    fn told(&mut self, on: EventId, told: OfPost, here: bool) {
+        let post = self.posts.entry(on).or_default();
+        match told {
+            OfPost::Held(stamp, author) => {
+                post.sums = None;
+                post.held = here.then_some((stamp, author));
+                self.keys.of(author).wrote.keep(on, here);
+            }
+            OfPost::Word(k, word) => {
+                self.keys.of(k).says.keep(on, here);
+                post.change(k, &self.keys, |post| {
+                    if here {
+                        post.words.insert(k, word);
+                    } else {
+                        post.words.remove(&k);
+                    }
+                });
+                // Whoever has no voice says nothing yet.
+                if self.keys.voter(k).is_none() {
+                    return;
+                }
+            }
+            OfPost::Found(Found::Verdict(verdict)) => {
+                post.change(verdict.by, &self.keys, |post| {
+                    if here {
+                        post.verdicts.insert(verdict.by, verdict);
+                    } else {
+                        post.verdicts.remove(&verdict.by);
+                    }
+                });
+            }
+            OfPost::Found(Found::Rebuttals(_, count)) => post.rebuttals = if here { count } else { 0 },
+            OfPost::Young => post.young = here,
+            OfPost::Holds(blob) => {
+                let mut blobs: BTreeSet<BlobId> = post.blobs.iter().flat_map(|b| b.iter().copied()).collect();
+                if here {
+                    blobs.insert(blob)
+                } else {
+                    blobs.remove(&blob)
+                };
+                post.blobs = (!blobs.is_empty()).then(|| blobs.into_iter().collect());
+            }
+        }
+        self.touched.insert(on);
+    }
+
+    fn told_voter(&mut self, k: KeyId, voter: Voter, here: bool) {
+        let key = self.keys.of(k);
+        let says: Vec<EventId> = match voter.voice {
+            Fixed::ZERO => Vec::new(),
+            _ => key.says.iter().map(|(on, ())| *on).collect(),
         };
-        let entries = post.entries.iter().filter_map(|(k, entry)| Some((k, entry.as_ref()?)));
-        entries
-            .map(|(k, entry)| (entry.pair, entry.voter.clone(), post.verdicts.get(k).copied().flatten()))
-            .collect()
+        if here && key.place != Some(voter.place()) {
+            // Whoever was partial to the author may no longer be: sum up anew.
+            key.place = Some(voter.place());
+            for on in key.wrote.iter().map(|(on, ())| *on) {
+                self.touched.insert(on);
+                self.posts.entry(on).or_default().sums = None;
+            }
+        }
+        self.resum(k, &says, -1);
+        self.keys.of(k).voter = here.then_some(voter);
+        self.resum(k, &says, 1);
+        self.touched.extend(says);
+    }
+
+    fn resum(&mut self, k: KeyId, says: &[EventId], by: i64) {
+        for on in says {
+            if let Some(post) = self.posts.get_mut(on) {
+                post.resum(k, by, &self.keys);
+            }
+        }
     }
 }
 
 impl Machine for Statuses {
-    type Change = (EventId, Told);
+    type Change = Told;
     type View = Judged;
 
-    fn apply(&mut self, (on, told): (EventId, Told), diff: i64) {
-        let (here, policy) = (diff > 0, &self.config.policy);
-        self.touched.insert(on);
-        let post = self.posts.entry(on).or_default();
+    fn apply(&mut self, told: Told, diff: i64) {
         match told {
-            Told::Held(stamp, key, place) => {
-                // Whoever was partial to the author may no longer be: sum up anew.
-                post.sums = None;
-                post.stamp = stamp;
-                post.author = here.then_some((key, place));
-            }
-            Told::Pair(pair, voter) => {
-                let k = pair.pair.by;
-                post.change(k, policy, |post| {
-                    if here {
-                        post.entries.insert(k, Some(Box::new(Entry { pair, voter })));
-                    } else {
-                        post.entries.remove(&k);
-                    }
-                });
-            }
-            Told::Found(Found::Verdict(verdict)) => post.change(verdict.by, policy, |post| {
-                if here {
-                    post.verdicts.insert(verdict.by, Some(verdict));
-                } else {
-                    post.verdicts.remove(&verdict.by);
-                }
-            }),
-            Told::Found(Found::Rebuttals(_, count)) => post.rebuttals = if here { count } else { 0 },
-            Told::Young => post.young = here,
+            Told::Of(on, told) => self.told(on, told, diff > 0),
+            Told::Voter(k, voter) => self.told_voter(k, voter, diff > 0),
         }
     }
 
@@ -446,13 +371,13 @@ impl Machine for Statuses {
             let Some(post) = self.posts.get_mut(&id) else {
                 continue;
             };
-            let judged = post.judge(id, &mut self.scratch, &self.config.policy);
-            if judged != post.shown {
-                let before = std::mem::replace(&mut post.shown, judged.clone());
-                out.extend(before.map(|j| (j, -1)));
+            let judged = post.judge(id, &mut self.scratch, &self.keys, &self.config.policy);
+            if judged.as_ref() != post.shown.as_deref() {
+                let before = std::mem::replace(&mut post.shown, judged.clone().map(Box::new));
+                out.extend(before.map(|j| (*j, -1)));
                 out.extend(judged.map(|j| (j, 1)));
             }
-            if post.author.is_none() && post.entries.is_empty() && post.verdicts.is_empty() {
+            if post.is_empty() {
                 self.posts.remove(&id);
             }
         }

@@ -84,25 +84,25 @@ impl Machine for Blobs {
 pub struct Sources<'s> {
     /// Blobs that the node holds.
     pub held: Changes<'s, BlobId>,
-    /// Holders: (post, blob), repeats possible.
+    /// Holders: (post, blob).
     pub holders: Changes<'s, (EventId, BlobId)>,
     /// Posts by own profiles.
     pub own: Changes<'s, EventId>,
     /// The knowledge entries.
     pub entries: Changes<'s, EntryView>,
-    /// All posts, judged.
+    /// All posts, judged, with the blobs that they hold.
     pub judged: Changes<'s, Judged>,
 }
 
 /// What is to be said to [`Blobs`].
 pub fn holders<'s>(sources: Sources<'s>) -> Changes<'s, (BlobId, Told)> {
-    let holders = sources.holders.distinct_total_core::<i64>();
-    let ranked = sources.judged.map(|j| {
-        let used = j.view.counts.uses + j.view.counts.cites > 0;
-        (j.view.post, (j.view.score, used, j.stamp.created_at))
-    });
     let pinning = sources.own.concat(sources.entries.map(|e| e.entry)).distinct_total_core::<i64>();
-    let ranks = holders.clone().join_map(ranked, |holder, blob, rank| (*blob, Told::Holder(*holder, *rank)));
-    let pinned = holders.semijoin(pinning).map(|(holder, blob)| (blob, Told::Pinned(holder)));
+    let ranks = sources.judged.flat_map(|j| {
+        let used = j.view.counts.uses + j.view.counts.cites > 0;
+        let (holder, rank) = (j.view.post, (j.view.score, used, j.stamp.created_at));
+        let blobs: Vec<BlobId> = j.blobs.iter().flat_map(|blobs| blobs.iter().copied()).collect();
+        blobs.into_iter().map(move |blob| (blob, Told::Holder(holder, rank)))
+    });
+    let pinned = sources.holders.semijoin(pinning).map(|(holder, blob)| (blob, Told::Pinned(holder)));
     sources.held.map(|blob| (blob, Told::Held)).concat(ranks).concat(pinned)
 }

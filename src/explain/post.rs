@@ -141,7 +141,7 @@ struct Known {
 impl Known {
     fn ask(inside: &Inside, post: EventId) -> Known {
         let contradictions = inside.contradictions.borrow();
-        let nodes = contradictions.framework(post).nodes;
+        let nodes = contradictions.framework(post);
         let events: HashSet<EventId> = nodes.iter().map(|node| node.event).collect();
         let mut criticisms: HashMap<EventId, Criticism> =
             events.iter().filter_map(|e| Some((*e, contradictions.criticism(*e)?))).collect();
@@ -150,8 +150,7 @@ impl Known {
         let rests: Vec<EventId> =
             arguments.filter(|y| events.contains(&y.event)).filter_map(|y| y.rests_on).collect();
         criticisms.extend(rests.iter().filter_map(|e| Some((*e, contradictions.criticism(*e)?))));
-        let voices = inside.statuses.borrow().voices_on(post);
-        let verdicts = voices.into_iter().filter_map(|(pair, _, v)| Some((pair.pair.by, v?.outcome)));
+        let verdicts = inside.statuses.borrow().verdicts_on(post).into_iter().map(|v| (v.by, v.outcome));
         Known { criticisms, nodes, pairs: inside.signals.borrow().on(post), verdicts: verdicts.collect() }
     }
 

@@ -223,7 +223,9 @@ impl Driver {
                 self.unwritten = ViewBatch::default();
                 self.core.shown.store(self.ticked.through.0, Ordering::Release);
                 // A message that waits stands for all.
-                self.tell.iter().for_each(|tell| drop(tell.try_send(())));
+                self.tell.iter().for_each(|tell| {
+                    let _ = tell.try_send(());
+                });
                 Ok(())
             }
             Err(StoreError::Full(_)) => {

@@ -43,9 +43,9 @@ impl Reputation {
         let parts = author.cells.iter().map(|((side, part), cell)| PartWorth {
             side: *side,
             part: *part,
-            top: cell.top(),
+            top: cell.top(&self.givers),
             value: Fixed(cell.values),
-            worth: Fixed(cell.worth()),
+            worth: Fixed(cell.worth(&self.givers)),
         });
         Some(Explanation {
             esteem: author.shown.clone()?,

@@ -112,7 +112,7 @@ impl Reading<'_> {
         // Sorted by arrival and then by stamp, of which only the id orders here: ties are rare.
         let mut replies: Vec<&Citing> = Vec::new();
         let mut last_arrival = None;
-        for c in self.words.citing.iter().filter(|c| !c.blank && c.stamp.created_at >= from) {
+        for c in self.words.citing().iter().filter(|c| !c.blank && c.stamp.created_at >= from) {
             if replies.len() >= self.policy.max_arguments && last_arrival != Some(c.received_at) {
                 break;
             }
@@ -138,7 +138,7 @@ impl Reading<'_> {
     }
 
     fn cite(&self) -> Option<Millis> {
-        let citing = self.words.citing.iter().filter(|c| c.stamp.created_at > self.target.created_at);
+        let citing = self.words.citing().iter().filter(|c| c.stamp.created_at > self.target.created_at);
         citing.map(|c| c.stamp.created_at.min(c.received_at)).min()
     }
 
