@@ -112,17 +112,28 @@ const QUERIES: [&str; 16] = [
 fn measure(store: &Arc<Store>, index: &Arc<Index>, network: &str) {
     let search = Search::new(store.clone(), index.clone(), Fixed::ZERO);
     let (mut plain, mut whole, mut deep) = (Vec::new(), Vec::new(), Vec::new());
-    println!("{:<44} {:>10} {:>10} {:>6} hits", "query (medians)", "plain", "search", "ratio");
+    println!(
+        "{:<44} {:>10} {:>10} {:>6} hits, plain top 50, 250, 1000",
+        "query (medians)", "plain", "search", "ratio"
+    );
     for query in QUERIES {
         let request = Request { network: network.into(), query: query.into(), ..Request::default() };
         let (mut plainly, mut wholly, mut hits) = (Vec::new(), Vec::new(), 0);
-        for _ in 0..ROUNDS {
+        let mut wider = [Duration::ZERO; 3];
+        for round in 0..ROUNDS {
             let begun = Instant::now();
             let top = search.plain(&request, 10).expect("an answer");
             plainly.push(begun.elapsed());
             let begun = Instant::now();
             let page = search.search(&request).expect("an answer");
             wholly.push(begun.elapsed());
+            if round == 0 {
+                for (most, took) in [50, 250, 1000].into_iter().zip(&mut wider) {
+                    let begun = Instant::now();
+                    search.plain(&request, most).expect("an answer");
+                    *took = begun.elapsed();
+                }
+            }
             assert_eq!(top.is_empty(), page.hits.is_empty(), "{query}");
             hits = page.hits.len();
             if let Some(cursor) = page.cursor {

@@ -7,10 +7,10 @@
 //! Memory is bounded: when there is no room for another query, the one that was not asked for longest
 //! goes, and its cursors are told to be too old. So are those of before a restart.
 
-use super::SearchError;
 use super::query::Kind;
+use super::{CANDIDATES, SearchError};
 use crate::event::Hex32;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use wats_dataflows::ids::Millis;
 
@@ -35,13 +35,20 @@ pub(super) struct Found {
     pub ranked: Vec<Hex32>,
     /// Not ranked yet, by relevance.
     pub rest: VecDeque<Candidate>,
-    /// Whether these are all that matched.
+    /// The ids of the first candidates, until the others were taken from the index.
+    pub seen: HashSet<Hex32>,
+    /// Whether no more are to be taken from the index.
+    pub all: bool,
+    /// Whether these are known to be all that matched.
     pub complete: bool,
 }
 
 impl Found {
+    /// The most it will take: what is found later is counted from the beginning.
     fn bytes(&self) -> usize {
-        size_of::<Found>() + (self.rest.len() + self.ranked.len()) * size_of::<Candidate>()
+        let later = if self.all { 0 } else { CANDIDATES };
+        let ids = 2 * self.seen.len() * size_of::<Hex32>();
+        size_of::<Found>() + ids + (self.rest.len() + self.ranked.len() + later) * size_of::<Candidate>()
     }
 }
 
