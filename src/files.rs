@@ -4,7 +4,8 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Makes a directory that only its owner may enter, with those above it, unless it is there.
+/// Makes a directory that only its owner may enter, with those above it, unless it is there. Its name
+/// is on the disk before anything in it is relied on.
 ///
 /// # Errors
 /// When it cannot be made.
@@ -13,7 +14,18 @@ pub fn private_directory(path: &Path) -> io::Result<()> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
+    if path.is_dir() {
+        return Ok(());
+    }
+    builder.create(path)?;
+    sync_parent(path)
+}
+
+fn sync_parent(path: &Path) -> io::Result<()> {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => File::open(parent)?.sync_all(),
+        _ => Ok(()),
+    }
 }
 
 /// Writes a new file that only its owner may read, and brings it to the disk.
@@ -28,10 +40,7 @@ pub fn new_private_file(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut file = options.open(path)?;
     file.write_all(content)?;
     file.sync_all()?;
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => File::open(parent)?.sync_all(),
-        _ => Ok(()),
-    }
+    sync_parent(path)
 }
 
 /// Whether others than its owner may read or write a file, or enter a directory.

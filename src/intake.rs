@@ -13,7 +13,7 @@ use wats_dataflows::ids::{BlobId, EventId, KeyId, Millis, NetworkId, OwnerId, St
 use wats_dataflows::policy;
 
 /// A change of the dataflow's input.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Change {
     /// An event fact appears (1) or goes (-1).
     Event(Box<EventFact>, i64),

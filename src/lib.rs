@@ -5,6 +5,7 @@
 //! a generator of logs to try it on.
 
 pub mod client;
+pub mod cluster;
 pub mod config;
 pub mod doctor;
 pub mod document;
@@ -20,6 +21,7 @@ pub mod intake;
 pub mod log;
 pub mod node;
 pub mod replay;
+pub mod said;
 pub mod search;
 pub mod store;
 pub mod why;

@@ -8,6 +8,7 @@ use crate::intake::{Change, Full, Intake, Taken};
 use crate::log::{Checked, Record};
 use std::collections::BTreeMap;
 use wats_dataflows::ids::Millis;
+use wats_dataflows::policy;
 use wats_dataflows::views::View;
 
 /// How a replay is cut into ticks: a tick ends with whichever bound is met first.
@@ -167,8 +168,21 @@ impl Replay {
         workers: usize,
         bounds: Bounds,
     ) -> Result<Replay, ReplayError> {
+        Replay::on(config, until, bounds, |config| Engine::start(config, workers))
+    }
+
+    /// The same, on an engine that `start` starts: in a cluster, say.
+    ///
+    /// # Errors
+    /// As [`Replay::start`].
+    pub fn on(
+        config: &Config,
+        until: Option<Millis>,
+        bounds: Bounds,
+        start: impl FnOnce(policy::Config) -> Result<Engine, EngineError>,
+    ) -> Result<Replay, ReplayError> {
         let intake = Intake::new(config)?;
-        let engine = Engine::start(intake.config().clone(), workers)?;
+        let engine = start(intake.config().clone())?;
         Ok(Replay {
             intake,
             document: Document::default(),

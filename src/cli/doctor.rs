@@ -49,7 +49,6 @@ pub(super) fn run(args: &Args) -> Outcome {
 }
 
 fn examine(args: &Args, home: &Home, config: &Config, mode: Mode) -> Result<Vec<Finding>, Box<dyn Error>> {
-    let now = Clock::Wall.now();
     if let Some(mut node) = args.home.running()? {
         if mode == Mode::Repair {
             return Err("a node runs on this store: stop it first, then repair".into());
@@ -58,7 +57,7 @@ fn examine(args: &Args, home: &Home, config: &Config, mode: Mode) -> Result<Vec<
         node.post("/admin/checkpoint", &serde_json::json!({ "directory": copy }))?;
         let found = Store::open(&copy, Sizes::default())
             .map_err(Into::into)
-            .and_then(|copied| store(&Arc::new(copied), config, now, mode));
+            .and_then(|copied| store(&Arc::new(copied), config, Clock::Wall.now(), mode));
         std::fs::remove_dir_all(&copy)?;
         return Ok(found?);
     }
@@ -68,7 +67,7 @@ fn examine(args: &Args, home: &Home, config: &Config, mode: Mode) -> Result<Vec<
         );
     }
     let opened = Arc::new(Store::open(&home.store(), Sizes::default())?);
-    Ok(store(&opened, config, now, mode)?)
+    Ok(store(&opened, config, Clock::Wall.now(), mode)?)
 }
 
 fn show(finding: &Finding, dry: bool, out: &mut impl Write) -> std::io::Result<()> {

@@ -15,6 +15,31 @@ pub(super) struct HomeArgs {
     /// The configuration [default: wats.toml in the node's directory]
     #[arg(long, value_name = "FILE", env = "WATS_CONFIG", value_hint = ValueHint::FilePath)]
     config: Option<PathBuf>,
+    /// Override a key of the configuration, like limits.key_burst=100; WATS_LIMITS_KEY_BURST=100 does too
+    #[arg(long, value_name = "KEY=VALUE", value_parser = setting)]
+    set: Vec<(String, String)>,
+}
+
+fn setting(text: &str) -> Result<(String, String), String> {
+    let split = text.split_once('=').map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()));
+    split.ok_or_else(|| "KEY=VALUE, like limits.key_burst=100".to_owned())
+}
+
+/// What the environment overrides: `WATS_LIMITS_KEY_BURST` is `limits.key_burst`.
+fn of_environment() -> Vec<(String, String, String)> {
+    let tables = [("WATS_NODE_", "node"), ("WATS_LIMITS_", "limits"), ("WATS_POLICY_", "policy")];
+    let of = |(name, value): (String, String)| {
+        let (table, key) =
+            tables.iter().find_map(|(prefix, table)| Some((table, name.strip_prefix(prefix)?)))?;
+        Some((format!("{table}.{}", key.to_ascii_lowercase()), value, name))
+    };
+    // Variables that are not UTF-8 are none of ours.
+    let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    };
+    let mut all: Vec<_> = std::env::vars_os().filter_map(text).filter_map(of).collect();
+    all.sort();
+    all
 }
 
 impl HomeArgs {
@@ -26,12 +51,20 @@ impl HomeArgs {
             .ok_or_else(|| "name the node's directory: --dir DIR, or WATS_DIR".to_owned())
     }
 
-    /// The configuration: of the file that is named, or of the one in the directory.
+    /// The configuration: what --set says, over what the environment says, over the file that is named or
+    /// the one in the directory, over the defaults.
     pub fn configured(&self, home: &Home) -> Result<Config, HomeError> {
-        match &self.config {
-            Some(file) => Ok(Config::load(file)?),
-            None => home.config(),
+        let mut config = match &self.config {
+            Some(file) => Config::load(file)?,
+            None => home.config()?,
+        };
+        for (name, value, variable) in of_environment() {
+            config.set(&name, &value, &variable)?;
         }
+        for (name, value) in &self.set {
+            config.set(name, value, "--set")?;
+        }
+        Ok(config)
     }
 
     /// The running node, by its socket.

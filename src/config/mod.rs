@@ -41,6 +41,8 @@ use wats_dataflows::ids::Millis;
 use wats_dataflows::policy::Policy;
 
 /// A node's configuration.
+///
+/// [`Config::set`] is how command lines and the environment override it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
     /// The networks it carries; `None` carries every network, without profiles or required work.
@@ -122,22 +124,52 @@ impl Config {
     /// # Errors
     /// As [`Config::load`].
     pub fn parse(text: &str, file: &str) -> Result<Config, ConfigError> {
+        let mut config = Config::default();
+        config.apply(text, file)?;
+        Ok(config)
+    }
+
+    /// Overrides what a text names.
+    fn apply(&mut self, text: &str, file: &str) -> Result<(), ConfigError> {
         let values = Values { text, file };
         let table = DeTable::parse(text).map_err(|e| {
             let at = e.span().map_or(0, |span| span.start);
             values.wrong_at(at, e.message())
         })?;
-        let mut config = Config::default();
         for (key, value) in table.get_ref() {
             match key.get_ref().as_ref() {
-                "network" => config.networks = Some(networks(&values, value)?),
-                "policy" => policy::read(&values, value, &mut config.policy)?,
-                "node" => node::read(&values, value, &mut config.node)?,
-                "limits" => node::read_limits(&values, value, &mut config.limits)?,
+                "network" => self.networks = Some(networks(&values, value)?),
+                "policy" => policy::read(&values, value, &mut self.policy)?,
+                "node" => node::read(&values, value, &mut self.node)?,
+                "limits" => node::read_limits(&values, value, &mut self.limits)?,
                 other => return Err(values.unknown(key, other, "`network`, `policy`, `node` and `limits`")),
             }
         }
-        Ok(config)
+        Ok(())
+    }
+
+    /// Overrides one key of `[node]`, `[limits]` or `[policy]`, as in `limits.key_burst`; `from` is what
+    /// errors call it. The value is as in the file, and a text needs no quotes.
+    ///
+    /// # Errors
+    /// When there is no such key, or the value is impossible.
+    pub fn set(&mut self, name: &str, value: &str, from: &str) -> Result<(), ConfigError> {
+        let file = from.to_owned();
+        let wrong = |what: &str| ConfigError::Wrong { file, line: 1, what: what.to_owned() };
+        let Some((table, key)) =
+            name.split_once('.').filter(|(table, _)| ["node", "limits", "policy"].contains(table))
+        else {
+            return Err(wrong("name a key like `limits.key_burst`, of `node`, `limits` or `policy`"));
+        };
+        let plain = |text: &str| text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        if !plain(key) || value.contains(['\n', '\r']) {
+            return Err(wrong("a key is of a-z and `_`, and a value stands on one line"));
+        }
+        let bare = format!("{table}.{key} = {value}");
+        match DeTable::parse(&bare) {
+            Ok(_) => self.apply(&bare, from),
+            Err(_) => self.apply(&format!("{table}.{key} = {}", toml_text(value)), from),
+        }
     }
 
     /// What this node asks of events.
@@ -145,6 +177,20 @@ impl Config {
         let of = |n: &Network| (n.id.clone(), n.pow_bits);
         Rules { networks: self.networks.as_ref().map(|list| list.iter().map(of).collect()) }
     }
+}
+
+/// A text as TOML writes it.
+fn toml_text(text: &str) -> String {
+    let escaped: String = text
+        .chars()
+        .map(|c| match c {
+            '"' => "\\\"".to_owned(),
+            '\\' => "\\\\".to_owned(),
+            c if c.is_control() => format!("\\u{:04X}", u32::from(c)),
+            c => c.to_string(),
+        })
+        .collect();
+    format!("\"{escaped}\"")
 }
 
 /// Reads a span as the configuration writes it: `180d`, `12h`, `90m`, `30s` or `500ms`.

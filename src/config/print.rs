@@ -58,7 +58,7 @@ fn node(out: &mut String, config: &Config) {
     key(out, "listen", listen, "Where clients reach it. Off the loopback a token is needed for writes.");
     match &node.token_file {
         Some(file) => {
-            let file = format!("{:?}", file.display().to_string());
+            let file = super::toml_text(&file.display().to_string());
             key(out, "token_file", file, "The file with the token that clients show to write.");
         }
         None => out.push_str("# The file with the token that clients show to write; none on the loopback.\n# token_file = \"token\"\n"),
@@ -182,6 +182,28 @@ fn span(ms: Millis) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_key_is_overridden_by_name() {
+        let mut config = Config::default();
+        for (name, value) in [
+            ("node.listen", "127.0.0.1:0"),
+            ("node.token_file", "a \"b\""),
+            ("limits.patience", "3s"),
+            ("limits.key_burst", "7"),
+            ("policy.base_use", "0.5"),
+        ] {
+            config.set(name, value, "--set").unwrap();
+        }
+        assert_eq!(config.node.listen, "127.0.0.1:0".parse().unwrap());
+        assert_eq!(config.node.token_file, Some("a \"b\"".into()));
+        assert_eq!((config.limits.patience.as_secs(), config.limits.key_burst), (3, 7));
+        for (name, value) in
+            [("limits.no", "1"), ("network.id", "a"), ("limits.key_burst", "x"), ("node.workers", "1\nx")]
+        {
+            assert!(config.set(name, value, "--set").is_err(), "{name}");
+        }
+    }
 
     #[test]
     fn what_is_printed_reads_back() {

@@ -11,8 +11,8 @@ use crossbeam::channel::{Receiver, Sender};
 use std::sync::atomic::Ordering;
 use wats_dataflows::ids::Millis;
 
-/// Records of one sync, about.
-const GROUP: usize = 4096;
+/// Records of one sync, about: what waits for the engine is a few of these, and is not shown yet.
+const GROUP: usize = 1024;
 
 /// Something durable that the engine has yet to take in.
 #[derive(Debug)]
@@ -61,7 +61,10 @@ fn commit(core: &Core, appender: &mut Appender, group: Vec<Checked>) -> Vec<Dura
     }
     match write(appender, &group) {
         Ok(added) => {
-            core.durable.store(appender.last().0, Ordering::Release);
+            // Places that a failed write has used up are no records: nobody waits for them.
+            if let Some(last) = added.iter().filter_map(written).max() {
+                core.durable.store(last.0, Ordering::Release);
+            }
             core.metrics.committed(added.len());
             acknowledge(core, group, added)
         }
@@ -71,6 +74,14 @@ fn commit(core: &Core, appender: &mut Appender, group: Vec<Checked>) -> Vec<Dura
             refuse(core, group, why);
             Vec::new()
         }
+    }
+}
+
+/// The place of a record that was written.
+fn written(added: &Added) -> Option<Seq> {
+    match added {
+        Added::New(seq) | Added::Earlier(seq) => Some(*seq),
+        Added::Known(_) => None,
     }
 }
 

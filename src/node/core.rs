@@ -5,10 +5,13 @@ use super::lanes::Weighty;
 use super::limits::Limits;
 use super::metrics::Metrics;
 use super::outcome::Later;
-use crate::event::Rules;
+use super::wait::Waiters;
+use crate::event::{Hex32, Rules};
 use crate::store::Store;
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// How far a node is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +52,13 @@ pub struct Core {
     pub durable: AtomicU64,
     /// The last place that the views have taken in.
     pub shown: AtomicU64,
+    /// Those who wait for events.
+    pub waiters: Arc<Waiters>,
+    /// Roots of threads for which another entry is shown than was told.
+    changed_roots: Mutex<HashSet<(String, Hex32)>>,
     failure: Mutex<Option<String>>,
+    /// When the engine's thread last gave a sign of life.
+    alive: Mutex<Instant>,
 }
 
 impl Core {
@@ -68,7 +77,10 @@ impl Core {
             disk_low: AtomicBool::new(false),
             durable: AtomicU64::new(0),
             shown: AtomicU64::new(0),
+            waiters: Arc::default(),
+            changed_roots: Mutex::default(),
             failure: Mutex::new(None),
+            alive: Mutex::new(Instant::now()),
         }
     }
 
@@ -93,6 +105,26 @@ impl Core {
         let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         failure.get_or_insert_with(|| format!("{part}: {why}"));
         self.enter(Phase::Failed);
+    }
+
+    /// Another entry, or none, is shown for these roots now.
+    pub fn roots_changed(&self, roots: impl IntoIterator<Item = (String, Hex32)>) {
+        self.changed_roots.lock().unwrap_or_else(PoisonError::into_inner).extend(roots);
+    }
+
+    /// The roots that changed since the last time.
+    pub fn take_changed_roots(&self) -> HashSet<(String, Hex32)> {
+        std::mem::take(&mut *self.changed_roots.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The engine's thread lives.
+    pub fn lives(&self) {
+        *self.alive.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    /// How long ago the engine's thread last gave a sign of life.
+    pub fn silent(&self) -> Duration {
+        self.alive.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
     }
 
     /// Why it failed.

@@ -1,8 +1,10 @@
 //! The engine's thread: durable records in, micro-ticks, views out.
 //!
-//! Under load a tick takes in as many records as keep it between five and twenty milliseconds; when it
-//! is quiet, one record is a tick. Time moves with every tick, and by itself once a second; a leap of
-//! the clock is taken in slices, and what comes in meanwhile goes between them.
+//! A tick takes in what has come while the last one ran: one record when it is quiet, a few while some
+//! come, and many in a flood, where a record of a large tick costs a twentieth of one alone. So what
+//! waits waits no longer than it must, up to a length of ticks at which they get no larger. Time moves
+//! with every tick, and by itself once a second; a leap of the clock is taken in slices, and what comes
+//! in meanwhile goes between them.
 
 use super::NodeError;
 use super::commit::{Durable, Taken};
@@ -14,7 +16,7 @@ use crate::engine::Engine;
 use crate::explain::Seen;
 use crate::intake::{Change, Intake, Taken as Kept};
 use crate::store::{Seq, StoreError, Ticked, ViewBatch};
-use crossbeam::channel::{Receiver, select};
+use crossbeam::channel::{Receiver, Sender, never, select};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -24,16 +26,24 @@ use wats_dataflows::views::View;
 
 /// How long nothing may happen before time moves by itself.
 const BEAT: Duration = Duration::from_secs(1);
-/// A tick under load takes at least this long, if there is enough to do.
-const SHORTEST: Duration = Duration::from_millis(5);
-/// And at most this long, if fewer records make it shorter.
-const LONGEST: Duration = Duration::from_millis(20);
+/// A tick that takes longer is followed by a smaller one.
+const LONGEST: Duration = Duration::from_millis(150);
 /// Records of a tick, at most.
-const MOST: usize = 4096;
+const MOST: usize = 8192;
+/// And while more wait at least: what a tick costs whatever its size is not saved by smaller ones.
+const LEAST: usize = 32;
 /// A step of the clock that is taken in slices.
 const LEAP: Millis = Millis(60_000);
 /// Signals that are due in a slice, about.
 const SLICE: usize = 512;
+
+/// A tick that was begun.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    ticked: Ticked,
+    records: usize,
+    began: Instant,
+}
 
 /// A question about the state between two ticks.
 pub type Question = Box<dyn FnOnce(&Driver) + Send>;
@@ -50,10 +60,19 @@ pub struct Driver {
     pub engine: Engine,
     changes: Vec<Change>,
     records: usize,
+    /// The last tick that is finished.
     ticked: Ticked,
+    /// The last tick that was begun, or what the next one is of so far.
+    next: Ticked,
+    /// Ticks that were begun and not finished, the oldest first.
+    open: VecDeque<Open>,
+    /// The latest that anything was received at: time goes there at least.
+    received: Millis,
     /// Views that could not be written yet, because the disk was full.
     unwritten: ViewBatch,
     events: i64,
+    /// Those who are told that something can be seen.
+    tell: Vec<Sender<()>>,
 }
 
 impl Driver {
@@ -66,6 +85,7 @@ impl Driver {
         let engine = Engine::start(intake.config().clone(), workers)?;
         // Answers that were given are not taken back because a clock was set back meanwhile.
         let now = core.store.read().ticked()?.now;
+        let ticked = Ticked { tick: 0, now, through: Seq(0) };
         Ok(Driver {
             core,
             intake,
@@ -73,10 +93,21 @@ impl Driver {
             engine,
             changes: Vec::new(),
             records: 0,
-            ticked: Ticked { tick: 0, now, through: Seq(0) },
+            ticked,
+            next: ticked,
+            open: VecDeque::new(),
+            received: now,
             unwritten: ViewBatch::default(),
             events: 0,
+            tell: Vec::new(),
         })
+    }
+
+    /// Whenever views were written, a message is put into this channel, which needs room for one.
+    #[must_use]
+    pub fn telling(mut self, tell: Vec<Sender<()>>) -> Driver {
+        self.tell = tell;
+        self
     }
 
     /// What an explanation needs.
@@ -105,11 +136,20 @@ impl Driver {
                 }
             }
             self.records += 1;
-            self.ticked.through = self.ticked.through.max(seq);
-            // What has been received has happened.
-            self.ticked.now = self.ticked.now.max(received_at);
+            self.passed(seq);
+            self.received = self.received.max(received_at);
         }
         Ok(())
+    }
+
+    /// Everything up to a place was looked at, whether it was taken in or left out.
+    pub fn passed(&mut self, seq: Seq) {
+        self.next.through = self.next.through.max(seq);
+    }
+
+    /// The present: what has been received has happened, whatever the clock says now.
+    fn present(&self) -> Millis {
+        self.core.clock.now().max(self.received)
     }
 
     /// Records taken in since the last tick.
@@ -117,14 +157,27 @@ impl Driver {
         self.records
     }
 
-    fn run(&mut self, now: Millis) -> Result<Vec<(View, i64)>, NodeError> {
-        self.ticked.now = self.ticked.now.max(now);
-        self.ticked.tick += 1;
-        let views = self.engine.tick(std::mem::take(&mut self.changes), self.ticked.now)?;
-        self.records = 0;
+    /// Begins a tick with what was taken in. The engine works on it while the views of the tick before
+    /// are written.
+    fn begin(&mut self, now: Millis) -> Result<(), NodeError> {
+        self.next.now = self.next.now.max(now);
+        self.next.tick += 1;
+        self.engine.begin(std::mem::take(&mut self.changes), self.next.now)?;
+        let records = std::mem::take(&mut self.records);
+        self.open.push_back(Open { ticked: self.next, records, began: Instant::now() });
+        Ok(())
+    }
+
+    /// Waits for the oldest open tick, and adds its changes up; none when no tick is open.
+    fn finish(&mut self) -> Result<Option<(Open, Vec<(View, i64)>)>, NodeError> {
+        let Some(open) = self.open.pop_front() else {
+            return Ok(None);
+        };
+        let views = self.engine.finish()?;
+        self.ticked = open.ticked;
         self.document.apply(&views, &self.intake);
         self.tell_weights(&views);
-        Ok(views)
+        Ok(Some((open, views)))
     }
 
     /// A tick of which nothing is shown.
@@ -132,29 +185,32 @@ impl Driver {
     /// # Errors
     /// When the engine fails.
     pub fn tick_of_loading(&mut self) -> Result<(), NodeError> {
-        let now = self.core.clock.now();
-        self.run(now).map(drop)
+        let now = self.present();
+        self.begin(now)?;
+        self.finish().map(drop)
     }
 
     /// Writes what corrects the stored views.
     ///
     /// # Errors
     /// When the store fails.
-    pub fn publish_loaded(&mut self, correct: &ViewBatch) -> Result<(), NodeError> {
-        self.core.store.publish(correct, self.ticked)?;
+    pub fn publish_loaded(&mut self, correct: ViewBatch) -> Result<(), NodeError> {
+        self.unwritten.then(correct);
         self.core.metrics.events.set(self.events);
-        self.core.shown.store(self.ticked.through.0, Ordering::Release);
-        Ok(())
+        self.write()
     }
 
-    /// Runs a tick and shows its views, all at once.
-    fn tick(&mut self, now: Millis) -> Result<(), NodeError> {
-        let (began, records) = (Instant::now(), self.records);
-        let views = self.run(now)?;
-        publish::changes(&views, &self.intake, &mut self.unwritten)?;
-        self.write()?;
-        self.core.metrics.ticked(records, views.len(), began.elapsed());
-        self.core.metrics.events.set(self.events);
+    /// Finishes the oldest open tick and shows its views, all at once.
+    fn show(&mut self) -> Result<(), NodeError> {
+        if let Some((open, views)) = self.finish()? {
+            let mut batch = ViewBatch::default();
+            publish::changes(&views, &self.intake, &mut batch)?;
+            self.unwritten.then(batch);
+            self.core.roots_changed(publish::changed_roots(&views, &self.intake));
+            self.write()?;
+            self.core.metrics.ticked(open.records, views.len(), open.began.elapsed());
+            self.core.metrics.events.set(self.events);
+        }
         Ok(())
     }
 
@@ -163,6 +219,8 @@ impl Driver {
             Ok(()) => {
                 self.unwritten = ViewBatch::default();
                 self.core.shown.store(self.ticked.through.0, Ordering::Release);
+                // A message that waits stands for all.
+                self.tell.iter().for_each(|tell| drop(tell.try_send(())));
                 Ok(())
             }
             Err(StoreError::Full(_)) => {
@@ -187,15 +245,22 @@ impl Driver {
         self.core.weighty.set(has.into_iter().filter_map(named));
     }
 
+    /// Whether the clock has leapt, and the views are not there yet.
+    fn is_behind(&self) -> Result<bool, NodeError> {
+        let now = self.present();
+        Ok(self.step(now)? < now)
+    }
+
     /// The next moment to tick at, on the way to `to`: not so far that it takes long.
     fn step(&self, to: Millis) -> Result<Millis, NodeError> {
-        if to.since(self.ticked.now) <= LEAP {
-            return Ok(to);
+        // While a tick is open the engine says nothing of what is due after it.
+        if to.since(self.next.now) <= LEAP || !self.open.is_empty() {
+            return Ok(to.min(self.next.now.after(LEAP)));
         }
         let slices = self.engine.ask(move |inside| inside.signals.borrow().slice(to, SLICE))?;
         let next = slices.into_iter().min().unwrap_or(to);
         // At least a little, so that a slice that ends where it began does not stand still.
-        Ok(next.max(Millis(self.ticked.now.0 + 1)).min(to))
+        Ok(next.max(Millis(self.next.now.0 + 1)).min(to))
     }
 }
 
@@ -208,42 +273,48 @@ pub fn run(
     durable: &Receiver<Vec<Durable>>,
     questions: &Receiver<Question>,
 ) -> Result<(), NodeError> {
+    let mut questions = questions.clone();
     let mut waiting: VecDeque<Durable> = VecDeque::new();
-    let mut budget = 64;
+    let mut budget = 256;
     let mut ended = false;
     loop {
-        let now = driver.core.clock.now();
-        let behind = driver.step(now)? < now;
+        driver.core.lives();
         if waiting.is_empty() && !ended {
-            let wait = if behind { Duration::ZERO } else { BEAT };
+            let behind = driver.is_behind()?;
             select! {
                 recv(durable) -> group => match group {
                     Ok(group) => waiting.extend(group),
                     Err(_) => ended = true,
                 },
                 recv(questions) -> question => {
-                    if let Ok(question) = question {
-                        question(driver);
+                    match question {
+                        Ok(question) => question(driver),
+                        // Nobody is left to ask.
+                        Err(_) => questions = never(),
                     }
                     continue;
                 }
-                default(wait) => {}
+                default(if behind { Duration::ZERO } else { BEAT }) => {}
             }
         }
-        while let Ok(question) = questions.try_recv() {
-            question(driver);
-        }
-        while waiting.len() < budget
+        while waiting.len() <= budget
             && let Ok(group) = durable.try_recv()
         {
             waiting.extend(group);
         }
+        let began = Instant::now();
         let some = waiting.len().min(budget);
         driver.take(waiting.drain(..some))?;
-        let began = Instant::now();
-        let to = driver.core.clock.now();
-        let step = driver.step(to)?;
-        driver.tick(step)?;
+        let to = driver.present();
+        driver.begin(driver.step(to)?)?;
+        // While more waits, the views of a tick are written when the next has begun.
+        let keep = usize::from(!waiting.is_empty() && questions.is_empty());
+        while driver.open.len() > keep {
+            driver.show()?;
+        }
+        if keep == 0 {
+            questions.try_iter().for_each(|question| question(driver));
+        }
         budget = next_budget(budget, some, began.elapsed());
         // What is durable and not taken in yet is taken in after the next start.
         if (ended && waiting.is_empty()) || driver.core.phase() == Phase::Stopping {
@@ -252,11 +323,11 @@ pub fn run(
     }
 }
 
-/// How many records the next tick may take in, after one of `some` records that took so long.
+/// How many records the next tick may take in, after one of `some` that took so long.
 fn next_budget(budget: usize, some: usize, took: Duration) -> usize {
     if took > LONGEST {
-        (some / 2).max(1)
-    } else if some == budget && took < SHORTEST {
+        (some / 2).max(LEAST)
+    } else if some == budget && took < LONGEST / 2 {
         (budget * 2).min(MOST)
     } else {
         budget
@@ -268,13 +339,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tick_grows_under_load_and_shrinks_when_it_takes_long() {
+    fn a_tick_grows_in_a_flood_and_shrinks_when_it_takes_long() {
         let ms = Duration::from_millis;
         assert_eq!(next_budget(64, 64, ms(1)), 128);
         assert_eq!(next_budget(64, 3, ms(1)), 64, "there was not more to take");
-        assert_eq!(next_budget(64, 64, ms(10)), 64);
-        assert_eq!(next_budget(64, 64, ms(30)), 32);
-        assert_eq!(next_budget(64, 1, ms(90)), 1);
+        assert_eq!(next_budget(64, 64, ms(100)), 64);
+        assert_eq!(next_budget(64, 64, ms(300)), 32);
+        assert_eq!(next_budget(64, 1, ms(900)), LEAST);
         assert_eq!(next_budget(MOST, MOST, ms(1)), MOST);
     }
 }

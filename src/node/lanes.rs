@@ -8,6 +8,7 @@ use super::outcome::{Later, Outcome};
 use crate::event::{Event, Hex32};
 use crossbeam::channel::{Receiver, Sender, bounded, select};
 use std::collections::HashSet;
+use std::net::IpAddr;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
@@ -20,8 +21,8 @@ pub struct Incoming {
     pub what: What,
     /// When another node received it, as a wats export says; otherwise it is received now.
     pub received_at: Option<Millis>,
-    /// Whether the limits on keys apply.
-    pub limited: bool,
+    /// The address it comes from; the owner has none, and no limits on keys.
+    pub source: Option<IpAddr>,
     /// Where its outcome goes. Whoever asked may have gone.
     pub answer: oneshot::Sender<Outcome>,
     /// Its room in memory.
@@ -103,7 +104,7 @@ impl Lanes {
         what: What,
         received_at: Option<Millis>,
         weighty: bool,
-        limited: bool,
+        source: Option<IpAddr>,
     ) -> Result<oneshot::Receiver<Outcome>, Later> {
         let lane = if weighty { &self.weighty } else { &self.others };
         let text = match &what {
@@ -118,7 +119,7 @@ impl Lanes {
             Err(_) => return Err(Later::Busy),
         };
         let (answer, outcome) = oneshot::channel();
-        let incoming = Incoming { what, received_at, limited, answer, _room: room };
+        let incoming = Incoming { what, received_at, source, answer, _room: room };
         lane.queue.try_send(incoming).map_err(|e| match e.is_disconnected() {
             true => Later::Stopping,
             false => Later::Busy,

@@ -4,10 +4,12 @@ use crate::event::Hex32;
 use governor::clock::DefaultClock;
 use governor::state::keyed::HashMapStateStore;
 use governor::{Quota, RateLimiter};
+use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// The bounds of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,6 +109,35 @@ pub struct Rates {
     pub keys: Limiter<Hex32>,
     /// On keys with weight.
     pub weighty: Limiter<Hex32>,
+    /// Who sent signatures that are not valid.
+    pub forgers: Forgers,
+}
+
+/// Sources that sent an event under a key whose signature it does not bear: for a while they have no
+/// share in the room that is kept for keys with weight, whose names anybody can write.
+#[derive(Debug, Default)]
+pub struct Forgers(Mutex<HashMap<IpAddr, Instant>>);
+
+/// How long a forger is remembered.
+const GRUDGE: Duration = Duration::from_secs(60);
+
+impl Forgers {
+    /// Whether a source forged something lately.
+    pub fn has(&self, source: &IpAddr) -> bool {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get(source).is_some_and(|at| at.elapsed() < GRUDGE)
+    }
+
+    /// Remembers one.
+    pub fn add(&self, source: IpAddr) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= REMEMBERED {
+            all.retain(|_, at| at.elapsed() < GRUDGE);
+        }
+        if all.len() < REMEMBERED {
+            all.insert(source, Instant::now());
+        }
+    }
 }
 
 impl Rates {
@@ -119,6 +150,7 @@ impl Rates {
                 limits.key_per_second.saturating_mul(10),
                 limits.key_burst.saturating_mul(10),
             ),
+            forgers: Forgers::default(),
         }
     }
 }

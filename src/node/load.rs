@@ -55,18 +55,24 @@ pub fn load(core: &Core, driver: &mut Driver, until: Until) -> Result<Option<Loa
     let (chunks, ready) = bounded::<Result<Chunk, StoreError>>(4);
     thread::scope(|scope| {
         scope.spawn(move || read(core, last, &chunks));
+        let places = scope.spawn(|| core.store.check_places());
         for chunk in ready {
             if core.phase() == Phase::Stopping {
                 return Ok(());
             }
             let chunk = chunk?;
+            core.lives();
             loaded.records += chunk.records.len() as u64;
             loaded.left_out += chunk.left_out;
             core.loaded.store(chunk.through.0, Ordering::Relaxed);
             driver.take(chunk.records)?;
+            driver.passed(chunk.through);
             if driver.pending() >= BULK {
                 driver.tick_of_loading()?;
             }
+        }
+        if let Ok(checked) = places.join() {
+            checked?;
         }
         Ok::<(), NodeError>(())
     })?;
@@ -77,7 +83,7 @@ pub fn load(core: &Core, driver: &mut Driver, until: Until) -> Result<Option<Loa
     let (compared, correct) = core.store.compare(publish::all(&driver.document, &driver.intake)?)?;
     loaded.views = compared;
     match until {
-        Until::End => driver.publish_loaded(&correct)?,
+        Until::End => driver.publish_loaded(correct)?,
         Until::Views(_) => loaded.correct = correct,
     }
     Ok(Some(loaded))

@@ -20,7 +20,9 @@ mod load;
 mod metrics;
 mod outcome;
 mod publish;
+mod tell;
 mod verify;
+mod wait;
 mod watch;
 
 pub use clock::Clock;
@@ -107,7 +109,8 @@ pub struct Settings {
 pub struct Node {
     core: Arc<Core>,
     address: SocketAddr,
-    server: tokio::runtime::Runtime,
+    /// None when it has stopped.
+    server: Option<tokio::runtime::Runtime>,
     stop: CancellationToken,
     served: Vec<tokio::task::JoinHandle<()>>,
     threads: Vec<JoinHandle<()>>,
@@ -115,13 +118,15 @@ pub struct Node {
 }
 
 /// Groups of records between two threads.
-const QUEUE: usize = 4;
+const QUEUE: usize = 2;
 /// Questions that wait for the engine.
 const QUESTIONS: usize = 64;
 /// Threads that serve clients.
 const SERVING: usize = 2;
 /// How long requests may take to end when the node stops.
 const GRACE: Duration = Duration::from_secs(2);
+/// How long a stop may take in all: a long tick is left unfinished.
+const LONGEST_STOP: Duration = Duration::from_millis(4_500);
 
 impl Node {
     /// Starts a node: it answers at once, and takes events in when it has read its store.
@@ -164,9 +169,14 @@ impl Node {
             .enable_all()
             .build()
             .map_err(NodeError::Thread)?;
-        let (address, served) = http::serve(&server, app, settings.listen, &settings.socket, &stop)?;
+        let served = http::serve(&server, app, settings.listen, &settings.socket, &stop);
+        let (address, served) = served.inspect_err(|_| {
+            core.enter(Phase::Stopping);
+            stop.cancel();
+            threads.drain(..).for_each(|thread| drop(thread.join()));
+        })?;
         tracing::info!(%address, socket = %settings.socket.display(), "listening");
-        Ok(Node { core, address, server, stop, served, threads, socket: settings.socket })
+        Ok(Node { core, address, server: Some(server), stop, served, threads, socket: settings.socket })
     }
 
     /// Where it listens.
@@ -201,7 +211,10 @@ impl Node {
     /// When it failed, or signals cannot be heard.
     pub fn wait(&self) -> Result<(), NodeError> {
         use tokio::signal::unix::{SignalKind, signal};
-        self.server.block_on(async {
+        let Some(server) = &self.server else {
+            return Ok(());
+        };
+        server.block_on(async {
             let mut terminate = signal(SignalKind::terminate()).map_err(NodeError::Thread)?;
             let mut interrupt = signal(SignalKind::interrupt()).map_err(NodeError::Thread)?;
             loop {
@@ -222,13 +235,24 @@ impl Node {
     ///
     /// # Errors
     /// When the disk fails at the last.
-    pub fn stop(self) -> Result<(), NodeError> {
+    pub fn stop(mut self) -> Result<(), NodeError> {
         let began = Instant::now();
+        self.halt();
+        self.core.store.sync()?;
+        tracing::info!(took_ms = began.elapsed().as_millis() as u64, "stopped");
+        self.core.failure().map_or(Ok(()), |why| Err(NodeError::Failed(why)))
+    }
+
+    fn halt(&mut self) {
+        let (began, served) = (Instant::now(), std::mem::take(&mut self.served));
+        let Some(server) = self.server.take() else {
+            return;
+        };
         self.core.enter(Phase::Stopping);
         self.stop.cancel();
-        self.server.block_on(async {
+        server.block_on(async {
             let all = async {
-                for task in self.served {
+                for task in served {
                     // A server that panicked has ended.
                     let _ = task.await;
                 }
@@ -236,14 +260,32 @@ impl Node {
             let _ = tokio::time::timeout(GRACE, all).await;
         });
         // With the last request the lanes go, and one thread after the other runs dry.
-        self.server.shutdown_timeout(GRACE / 4);
-        for thread in self.threads {
-            let _ = thread.join();
-        }
+        server.shutdown_timeout(GRACE / 4);
+        end(std::mem::take(&mut self.threads), began + LONGEST_STOP);
         let _ = std::fs::remove_file(&self.socket);
-        self.core.store.sync()?;
-        tracing::info!(took_ms = began.elapsed().as_millis() as u64, "stopped");
-        self.core.failure().map_or(Ok(()), |why| Err(NodeError::Failed(why)))
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        self.halt();
+    }
+}
+
+/// Waits for threads until some time. What one does after that nobody sees: what was acknowledged is on
+/// the disk, and the rest follows from it after the next start.
+fn end(threads: Vec<JoinHandle<()>>, until: Instant) {
+    for thread in threads {
+        while !thread.is_finished() && Instant::now() < until {
+            thread::sleep(Duration::from_millis(5));
+        }
+        if thread.is_finished() {
+            // A thread that panicked has ended.
+            let _ = thread.join();
+        } else {
+            let name = thread.thread().name().unwrap_or_default();
+            tracing::warn!(name, "a thread is in the middle of something long, and is left behind");
+        }
     }
 }
 

@@ -5,14 +5,14 @@ use super::core::{Core, Phase};
 use super::lanes::{Exits, Incoming, What};
 use super::limits::Rates;
 use super::outcome::{Later, Outcome};
-use crate::event::{Verifier, admit, verified};
+use crate::event::{Code, Verifier, admit, verified};
 use crossbeam::channel::Sender;
 use std::sync::Arc;
 use std::time::Duration;
 use wats_dataflows::ids::Millis;
 
 /// Events of a batch, at most.
-const BATCH: usize = 2048;
+const BATCH: usize = 1024;
 
 /// Something to be written.
 #[derive(Debug)]
@@ -67,7 +67,14 @@ fn check(core: &Core, rates: &Rates, verifier: &mut Verifier, taken: Vec<Incomin
         };
         match refused {
             None => checked.push(Checked { incoming, received_at }),
-            Some(outcome) => core.metrics.answer(incoming.answer, outcome),
+            Some(outcome) => {
+                if matches!(&outcome, Outcome::Refused(refusal) if refusal.code == Code::BadSignature)
+                    && let Some(source) = incoming.source
+                {
+                    rates.forgers.add(source);
+                }
+                core.metrics.answer(incoming.answer, outcome);
+            }
         }
     }
     checked
@@ -79,6 +86,6 @@ fn limited(core: &Core, rates: &Rates, incoming: &Incoming) -> Option<Outcome> {
     };
     let weighty = core.weighty.contains(&event.net, event.author);
     let limiter = if weighty { &rates.weighty } else { &rates.keys };
-    let allowed = !incoming.limited || limiter.allows(&event.author);
+    let allowed = incoming.source.is_none() || limiter.allows(&event.author);
     (!allowed).then(|| Outcome::later(Later::KeyLimited))
 }

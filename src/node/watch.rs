@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 const BEAT: Duration = Duration::from_secs(1);
+/// After so long without a sign of life from the engine's thread, systemd is given none.
+const SILENCE: Duration = Duration::from_secs(60);
 const NAP: Duration = Duration::from_millis(50);
 
 /// The watching thread's life.
@@ -62,7 +64,9 @@ fn signed(n: u64) -> i64 {
 fn tell(core: &Core, told: Phase) -> Phase {
     use sd_notify::NotifyState;
     let phase = core.phase();
-    let mut states = vec![NotifyState::Watchdog];
+    // A large store's last tick of loading may be a long one.
+    let alive = phase == Phase::Loading || core.silent() < SILENCE;
+    let mut states: Vec<NotifyState<'_>> = alive.then_some(NotifyState::Watchdog).into_iter().collect();
     let loaded = format!(
         "{} of {} records",
         core.loaded.load(Ordering::Relaxed),

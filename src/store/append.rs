@@ -1,10 +1,9 @@
 //! Taking records in: many, one sync, then they are held.
 
 use super::codec::{decode, encode};
-use super::records::{BlobAt, HeldAt, KeySeen, Logged, Seq, scoped};
+use super::records::{BlobAt, HeldAt, KeySeen, Logged, Seq, ShownRecord, scoped};
 use super::{Family, Store, StoreError, synced};
-use crate::event::{Content, Event, Hex32, Rules};
-use crate::log::{Record, read_record};
+use crate::event::{Content, Event, Hex32, Post};
 use rocksdb::WriteBatch;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,16 +22,16 @@ pub enum Added {
 
 /// The one who writes the sequence. Nothing is held before [`Appender::commit`] returns.
 pub struct Appender {
-    store: Arc<Store>,
+    pub(super) store: Arc<Store>,
     /// The last place that was given.
     last: Seq,
     /// The last place that is durable.
     durable: Seq,
-    batch: WriteBatch,
+    pub(super) batch: WriteBatch,
     /// What the batch will say, for those that follow in it.
-    events: HashMap<Hex32, HeldAt>,
+    pub(super) events: HashMap<Hex32, HeldAt>,
     keys: HashMap<Vec<u8>, KeySeen>,
-    blobs: HashMap<Hex32, BlobAt>,
+    pub(super) blobs: HashMap<Hex32, BlobAt>,
 }
 
 impl std::fmt::Debug for Appender {
@@ -80,6 +79,7 @@ impl Appender {
             let text = text.to_owned();
             let seq = self.push(&Logged::Event { received_at, id, text })?;
             self.hold(id, HeldAt { seq, received_at })?;
+            self.relate(event, seq)?;
             self.saw(event, received_at, true)?;
             return Ok(Added::New(seq));
         };
@@ -106,14 +106,14 @@ impl Appender {
         Ok(Added::New(seq))
     }
 
-    fn blob_at(&self, blob: Hex32) -> Result<Option<BlobAt>, StoreError> {
+    pub(super) fn blob_at(&self, blob: Hex32) -> Result<Option<BlobAt>, StoreError> {
         match self.blobs.get(&blob) {
             Some(at) => Ok(Some(*at)),
             None => self.store.blob(blob),
         }
     }
 
-    fn keep_blob(&mut self, blob: Hex32, at: BlobAt) -> Result<(), StoreError> {
+    pub(super) fn keep_blob(&mut self, blob: Hex32, at: BlobAt) -> Result<(), StoreError> {
         self.batch.put_cf(self.store.family(Family::Blobs), blob.0, encode(&at)?);
         self.blobs.insert(blob, at);
         Ok(())
@@ -148,6 +148,7 @@ impl Appender {
         self.abandon();
         if pending > 0 {
             self.store.db.write_opt(batch, &synced())?;
+            self.store.acknowledge(self.last);
         }
         Ok(self.last)
     }
@@ -159,13 +160,27 @@ impl Appender {
         Ok(seq)
     }
 
-    fn hold(&mut self, id: Hex32, held: HeldAt) -> Result<(), StoreError> {
+    pub(super) fn hold(&mut self, id: Hex32, held: HeldAt) -> Result<(), StoreError> {
         self.batch.put_cf(self.store.family(Family::Events), id.0, encode(&held)?);
         self.events.insert(id, held);
         Ok(())
     }
 
-    fn saw(&mut self, event: &Event, received_at: Millis, new: bool) -> Result<(), StoreError> {
+    /// What an event is said of: the thread of a reply, the target of a react.
+    pub(super) fn relate(&mut self, event: &Event, seq: Seq) -> Result<(), StoreError> {
+        let (family, mut key) = match &event.content {
+            Content::Post(Post { reply: Some((_, thread)), .. }) => {
+                (Family::Replies, scoped(&event.net, thread))
+            }
+            Content::React(react) => (Family::Reacts, scoped(&event.net, &react.target)),
+            _ => return Ok(()),
+        };
+        key.extend_from_slice(&seq.0.to_be_bytes());
+        self.batch.put_cf(self.store.family(family), key, encode(&ShownRecord { event: event.id })?);
+        Ok(())
+    }
+
+    pub(super) fn saw(&mut self, event: &Event, received_at: Millis, new: bool) -> Result<(), StoreError> {
         let key = scoped(&event.net, &event.author);
         let seen = match self.keys.get(&key) {
             Some(seen) => Some(*seen),
@@ -185,74 +200,11 @@ impl Appender {
         self.keys.insert(key, seen);
         Ok(())
     }
-
-    /// Makes again what follows from the sequence directly: places, keys and blobs.
-    ///
-    /// # Errors
-    /// When the sequence is damaged, or the disk fails.
-    pub fn rebuild(&mut self) -> Result<(), StoreError> {
-        for family in [Family::Events, Family::Keys, Family::Blobs] {
-            self.store.forget(family)?;
-        }
-        let store = self.store.clone();
-        for item in store.records(Seq(0)) {
-            let (seq, logged) = item?;
-            self.follow(seq, &logged)?;
-            if self.events.len() + self.blobs.len() >= REBUILT {
-                self.write()?;
-            }
-        }
-        self.write()
-    }
-
-    fn follow(&mut self, seq: Seq, logged: &Logged) -> Result<(), StoreError> {
-        match logged {
-            Logged::Event { received_at, id, text } => {
-                let read = read_record(text.as_bytes(), &Rules::any());
-                let Ok(Record::Event(event)) = read.outcome else {
-                    return Err(StoreError::Damaged(format!("record {} is not the event {id}", seq.0)));
-                };
-                self.hold(*id, HeldAt { seq, received_at: *received_at })?;
-                self.saw(&event, *received_at, true)
-            }
-            Logged::Copy { received_at, id } => {
-                let Some(held) = self.held(*id)? else {
-                    return Err(StoreError::Damaged(format!(
-                        "record {} is a copy of {id}, which is not held",
-                        seq.0
-                    )));
-                };
-                let place = self.store.record_at(held.seq)?;
-                let read = read_record(place.as_bytes(), &Rules::any());
-                self.hold(*id, HeldAt { received_at: held.received_at.min(*received_at), ..held })?;
-                match read.outcome {
-                    Ok(Record::Event(event)) => self.saw(&event, *received_at, false),
-                    _ => Ok(()),
-                }
-            }
-            Logged::Blob { received_at, blob, present } => {
-                let before = self.blob_at(*blob)?;
-                match last_word(before, BlobAt { received_at: *received_at, present: *present }) {
-                    Some(now) => self.keep_blob(*blob, now),
-                    None => Ok(()),
-                }
-            }
-        }
-    }
-
-    fn write(&mut self) -> Result<(), StoreError> {
-        let batch = std::mem::take(&mut self.batch);
-        self.abandon();
-        Ok(self.store.db.write_opt(batch, &synced())?)
-    }
 }
-
-/// Names of one write while rebuilding.
-const REBUILT: usize = 10_000;
 
 /// The last word on a blob after another: the largest `received_at`, and on a tie absence (section 1.2).
 /// None where the other says nothing new.
-fn last_word(before: Option<BlobAt>, other: BlobAt) -> Option<BlobAt> {
+pub(super) fn last_word(before: Option<BlobAt>, other: BlobAt) -> Option<BlobAt> {
     match before {
         Some(at) if (other.received_at, !other.present) <= (at.received_at, !at.present) => None,
         _ => Some(other),

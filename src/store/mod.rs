@@ -6,10 +6,12 @@
 //! seen, the last word on a blob, and the *views*, which are written in one batch with the tick that
 //! they are of. A crash may lose the last ticks, never an event, and never half a tick.
 
+mod acknowledged;
 mod append;
 mod codec;
 mod lock;
 mod read;
+mod rebuild;
 mod records;
 mod views;
 
@@ -24,6 +26,7 @@ pub use records::{
 pub use views::{Compared, Shown, ViewBatch};
 
 use crate::event::Hex32;
+use acknowledged::Acknowledged;
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{
     BlockBasedOptions, Cache, ColumnFamilyDescriptor, DB, DBCompressionType, ErrorKind, IteratorMode,
@@ -118,6 +121,10 @@ enum Family {
     Keys,
     /// Blob -> [`BlobAt`].
     Blobs,
+    /// Network, root, place -> a reply in its thread.
+    Replies,
+    /// Network, target, place -> a react on it.
+    Reacts,
     /// Network, event -> [`PostRecord`].
     Posts,
     /// Network, key -> [`AuthorRecord`].
@@ -131,18 +138,23 @@ enum Family {
 }
 
 impl Family {
-    const ALL: [Family; 10] = [
+    const ALL: [Family; 12] = [
         Family::Meta,
         Family::Sequence,
         Family::Events,
         Family::Keys,
         Family::Blobs,
+        Family::Replies,
+        Family::Reacts,
         Family::Posts,
         Family::Authors,
         Family::Entries,
         Family::Threads,
         Family::Ranks,
     ];
+    /// What follows from the sequence directly, and is written with it.
+    const FOLLOWING: [Family; 5] =
+        [Family::Events, Family::Keys, Family::Blobs, Family::Replies, Family::Reacts];
     /// What follows from the sequence by way of the dataflow.
     const VIEWS: [Family; 5] =
         [Family::Posts, Family::Authors, Family::Entries, Family::Threads, Family::Ranks];
@@ -154,6 +166,8 @@ impl Family {
             Family::Events => "events",
             Family::Keys => "keys",
             Family::Blobs => "blobs",
+            Family::Replies => "replies",
+            Family::Reacts => "reacts",
             Family::Posts => "posts",
             Family::Authors => "authors",
             Family::Entries => "entries",
@@ -188,6 +202,7 @@ pub struct Store {
     db: DB,
     id: Hex32,
     directory: PathBuf,
+    acknowledged: Acknowledged,
     /// Let go of after the database is closed.
     _lock: Lock,
 }
@@ -203,8 +218,11 @@ impl Store {
         let lock = Lock::take(directory)?;
         let families = families(sizes);
         let db = DB::open_cf_descriptors(&options(sizes), directory.join("db"), families)?;
-        let mut store = Store { db, id: Hex32::default(), directory: directory.to_owned(), _lock: lock };
+        let acknowledged = Acknowledged::open(directory).map_err(failed)?;
+        let directory = directory.to_owned();
+        let mut store = Store { db, id: Hex32::default(), directory, acknowledged, _lock: lock };
         store.check_schema()?;
+        store.check_acknowledged()?;
         store.id = store.own_id()?;
         Ok(store)
     }
@@ -308,8 +326,20 @@ impl Store {
     /// # Errors
     /// The first damage that is met.
     pub fn check_files(&self) -> Result<u64, StoreError> {
+        self.check_families(&Family::ALL)
+    }
+
+    /// The same for what loading does not read: neither the sequence nor views.
+    ///
+    /// # Errors
+    /// The first damage that is met.
+    pub fn check_places(&self) -> Result<u64, StoreError> {
+        self.check_families(&[Family::Events, Family::Keys, Family::Blobs])
+    }
+
+    fn check_families(&self, families: &[Family]) -> Result<u64, StoreError> {
         let mut records = 0;
-        for family in Family::ALL {
+        for &family in families {
             let mut options = rocksdb::ReadOptions::default();
             options.set_verify_checksums(true);
             options.fill_cache(false);

@@ -85,6 +85,51 @@ impl Store {
         self.record(Family::Keys, &scoped(network, &key))
     }
 
+    /// The replies that name a root, in the order of the sequence, after a place; at most `most`.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn replies(
+        &self,
+        network: &str,
+        root: Hex32,
+        after: Seq,
+        most: usize,
+    ) -> Result<Vec<(Seq, Hex32)>, StoreError> {
+        let prefix = scoped(network, &root);
+        let from = [&prefix[..], &(after.0 + 1).to_be_bytes()].concat();
+        self.related(Family::Replies, &prefix, IteratorMode::From(&from, Direction::Forward), most)
+    }
+
+    /// The reacts on an event, the latest in the sequence first; at most `most`.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn reacts(&self, network: &str, target: Hex32, most: usize) -> Result<Vec<(Seq, Hex32)>, StoreError> {
+        let prefix = scoped(network, &target);
+        let from = [&prefix[..], &u64::MAX.to_be_bytes()].concat();
+        self.related(Family::Reacts, &prefix, IteratorMode::From(&from, Direction::Reverse), most)
+    }
+
+    fn related(
+        &self,
+        family: Family,
+        prefix: &[u8],
+        mode: IteratorMode<'_>,
+        most: usize,
+    ) -> Result<Vec<(Seq, Hex32)>, StoreError> {
+        let mut found = Vec::new();
+        for item in self.db.iterator_cf(self.family(family), mode) {
+            let (key, bytes) = item?;
+            let Some(place) = key.strip_prefix(prefix).filter(|_| found.len() < most) else {
+                break;
+            };
+            let record: ShownRecord = decode(&bytes).map_err(|cause| at(family, &key, cause))?;
+            found.push((seq(place)?, record.event));
+        }
+        Ok(found)
+    }
+
     fn record<R: Record>(&self, family: Family, key: &[u8]) -> Result<Option<R>, StoreError> {
         let bytes = self.db.get_pinned_cf(self.family(family), key)?;
         bytes.map(|bytes| decode(&bytes).map_err(|cause| at(family, key, cause))).transpose()

@@ -83,6 +83,11 @@ impl ViewBatch {
         self.set(Family::Ranks, blob.0.to_vec(), rank)
     }
 
+    /// With what a later tick makes of the views: of each name the later word counts.
+    pub fn then(&mut self, later: ViewBatch) {
+        self.0.extend(later.0);
+    }
+
     /// How many names it touches.
     pub fn len(&self) -> usize {
         self.0.len()

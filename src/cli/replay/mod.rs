@@ -1,6 +1,7 @@
 //! `wats replay`.
 
 mod changes;
+mod cluster;
 mod document;
 mod explain;
 mod person;
@@ -15,7 +16,7 @@ use std::error::Error;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use wats::engine::MAX_WORKERS;
+use wats::engine::{Engine, MAX_WORKERS};
 use wats::log::{LogError, Options, Source, read};
 use wats::replay::{Bounds, Place, Replay, ReplayError, Tally};
 use wats_dataflows::ids::Millis;
@@ -25,7 +26,7 @@ use wats_dataflows::ids::Millis;
 /// Without a flag: tables for a person. Refused events are counted and are no failure; the exit code
 /// is 1 when a log could not be read to its end, and what was valid before that still counts.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = CHANGES_HELP)]
+#[command(after_long_help = format!("{CHANGES_HELP}\n\n{}", cluster::HELP))]
 pub(super) struct Args {
     /// Logs: .jsonl, .jsonl.gz, .jsonl.zst, or - for standard input
     #[arg(value_name = "LOG", required = true)]
@@ -47,7 +48,7 @@ pub(super) struct Args {
     /// Explain a post or a key: its id, or at least its first 8 hex digits; may be repeated
     ///
     /// With --json the explanations are the JSON, instead of the document.
-    #[arg(long, value_name = "ID|KEY", value_parser = explain::wanted)]
+    #[arg(long, value_name = "ID|KEY", value_parser = explain::wanted, conflicts_with = "processes")]
     explain: Vec<Wanted>,
     /// Threads of the dataflow; the answer is the same on any number
     #[arg(long, value_name = "N", default_value_t = 1,
@@ -63,6 +64,8 @@ pub(super) struct Args {
     /// [default: 3660d, or 1d with --changes]
     #[arg(long, value_name = "SPAN", value_parser = super::span)]
     tick_span: Option<Millis>,
+    #[command(flatten)]
+    cluster: cluster::Args,
 }
 
 /// How `--changes` writes, at the end of `--help`.
@@ -89,17 +92,23 @@ pub(super) fn run(args: &Args) -> Outcome {
         records: args.tick_records.map_or(default.records, |n| n as usize),
         span: args.tick_span.unwrap_or(default.span),
     };
-    let mut replay = Replay::start(&config, args.now, usize::from(args.workers), bounds)?;
+    let workers = usize::from(args.workers);
+    let cluster = args.cluster.cluster(workers)?;
+    let mut replay = Replay::on(&config, args.now, bounds, |config| match &cluster {
+        Some(cluster) => Engine::join(config, cluster),
+        None => Engine::start(config, workers),
+    })?;
     if args.changes {
         replay = replay.telling_changes();
     }
     let mut out = BufWriter::new(anstream::stdout());
     let mut changes = args.changes.then(|| Changes::new(&args.logs));
     let errors = replay_all(args, &options, &mut replay, &mut changes, &mut out)?;
+    replay.engine.close()?;
     // Where nothing could be read there is nothing to show but why.
     let nothing = !errors.is_empty() && replay.tally == Tally::default() && replay.refused.is_empty();
     errors.iter().for_each(|e| complain(e));
-    let shown = match nothing {
+    let shown = match nothing || !args.cluster.shows() {
         true => Ok(true),
         false => show(args, &replay, &mut out),
     };

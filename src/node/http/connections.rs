@@ -1,5 +1,8 @@
-//! Connections: a bounded number of them, each with the address it comes from.
+//! Connections: a bounded number of them, each with the address it comes from. No address has more
+//! than half of them, and one that says nothing is closed.
 
+use super::shares::{Share, Shares};
+use crate::node::limits;
 use axum::extract::connect_info::Connected;
 use axum::serve::{IncomingStream, Listener};
 use std::io;
@@ -7,22 +10,26 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream, UnixListener};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, Sleep, sleep};
 
 /// A listener that accepts no more than so many connections at a time.
 #[derive(Debug)]
 pub struct Capped {
     listener: TcpListener,
-    room: Arc<Semaphore>,
+    room: Arc<Shares>,
 }
+
+/// How long nothing may come or go on a connection: longer than any answer takes.
+const IDLE: Duration = Duration::from_secs(75);
 
 impl Capped {
     /// Caps a listener.
     pub fn new(listener: TcpListener, most: usize) -> Capped {
-        Capped { listener, room: Arc::new(Semaphore::new(most)) }
+        Capped { listener, room: Arc::new(Shares::new(most)) }
     }
 }
 
@@ -32,15 +39,15 @@ impl Listener for Capped {
 
     async fn accept(&mut self) -> (Held, SocketAddr) {
         loop {
-            let Ok(room) = self.room.clone().acquire_owned().await else {
-                // The semaphore is never closed.
-                continue;
-            };
+            self.room.wait().await;
             // The trait's own accept sleeps on errors such as too many open files.
             let (stream, address) = Listener::accept(&mut self.listener).await;
             // Without it an answer of a few bytes waits for an acknowledgement.
             let _ = stream.set_nodelay(true);
-            return (Held { stream, _room: room }, address);
+            // One who has a share too many is hung up on.
+            if let Some(room) = self.room.take(limits::source(address.ip())) {
+                return (Held { stream, idle: Box::pin(sleep(IDLE)), _room: room }, address);
+            }
         }
     }
 
@@ -53,7 +60,14 @@ impl Listener for Capped {
 #[derive(Debug)]
 pub struct Held {
     stream: TcpStream,
-    _room: OwnedSemaphorePermit,
+    idle: Pin<Box<Sleep>>,
+    _room: Share,
+}
+
+impl Held {
+    fn stirred(&mut self) {
+        self.idle.as_mut().reset(Instant::now() + IDLE);
+    }
 }
 
 impl AsyncRead for Held {
@@ -62,13 +76,22 @@ impl AsyncRead for Held {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buf)
+        if let Poll::Ready(read) = Pin::new(&mut self.stream).poll_read(cx, buf) {
+            self.stirred();
+            return Poll::Ready(read);
+        }
+        ready!(self.idle.as_mut().poll(cx));
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 }
 
 impl AsyncWrite for Held {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, buf)
+        let written = Pin::new(&mut self.stream).poll_write(cx, buf);
+        if written.is_ready() {
+            self.stirred();
+        }
+        written
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -84,7 +107,11 @@ impl AsyncWrite for Held {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
+        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, bufs);
+        if written.is_ready() {
+            self.stirred();
+        }
+        written
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -30,7 +30,7 @@ pub async fn post(
     if let Some(why) = app.core.refuses() {
         return Err(app.not_now(why));
     }
-    match media_type(&headers) {
+    match media_type(&headers).to_ascii_lowercase().as_str() {
         "application/json" => one(&app, origin, body).await,
         "application/x-ndjson" | "application/jsonl" => many(&app, origin, Brought::Events, body).await,
         other => Err(Problem::new(
@@ -185,9 +185,11 @@ impl App {
         if let Some(why) = self.core.refuses() {
             return Err(Outcome::later(why));
         }
-        if let Origin::Address(address) = origin
-            && !self.rates.sources.allows(&limits::source(address))
-        {
+        let source = match origin {
+            Origin::Address(address) => Some(limits::source(address)),
+            Origin::Owner => None,
+        };
+        if source.is_some_and(|source| !self.rates.sources.allows(&source)) {
             return Err(Outcome::later(Later::SourceLimited));
         }
         let Line::Whole(line) = line else {
@@ -200,12 +202,12 @@ impl App {
                 if let Some(known) = self.known(event, received_at)? {
                     return Err(known);
                 }
-                self.core.weighty.contains(&event.net, event.author)
+                !source.is_some_and(|source| self.rates.forgers.has(&source))
+                    && self.core.weighty.contains(&event.net, event.author)
             }
             What::Blob(..) => true,
         };
-        let limited = origin != Origin::Owner;
-        self.lanes.bring(what, received_at, weighty, limited).await.map_err(Outcome::later)
+        self.lanes.bring(what, received_at, weighty, source).await.map_err(Outcome::later)
     }
 
     /// An event that is held, by a copy that says nothing new: its checks may be skipped (section 1.2).
@@ -265,6 +267,8 @@ pub async fn get(State(app): State<Arc<App>>, Path(id): Path<String>) -> Result<
             "the stored event does not parse; run `wats doctor`",
         ));
     };
+    // Of a network that is no longer carried events stay in the store, and are not shown.
+    app.core.rules.pow_bits(&event.net).ok_or_else(not_held)?;
     let reader = app.core.store.read();
     let mut answer = json!({ "seq": place.held.seq.0, "received_at": place.held.received_at.0 });
     if let Some(post) = reader.post(&event.net, id)? {

@@ -8,6 +8,7 @@ mod export;
 mod lines;
 mod ops;
 mod problem;
+mod shares;
 
 pub use problem::Problem;
 
@@ -23,15 +24,36 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use connections::{Capped, Peer};
 use crossbeam::channel::Sender;
+use shares::Shares;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::SizeAbove;
 
+/// An answer of more bytes is compressed, for a client that takes it so.
+const COMPRESSED: u64 = 1024;
 /// Connections at a time, of all clients.
 const CONNECTIONS: usize = 1024;
+/// Files that the node needs besides: a store that cannot open a file has failed.
+const OTHER_FILES: u64 = 700;
+
+/// Makes room for open files, and says how many connections there is room for.
+fn open_files(most: usize) -> usize {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let want = most as u64 + OTHER_FILES;
+    let wanted = limit.maximum.map_or(want, |hard| want.min(hard));
+    if limit.current.is_some_and(|now| now < wanted) {
+        // Where it cannot be raised there are fewer connections.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum: limit.maximum });
+    }
+    let have = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    usize::try_from(have.saturating_sub(OTHER_FILES)).map_or(most, |room| room.clamp(16, most))
+}
 
 /// The secret that a client must show to write.
 #[derive(Clone, PartialEq, Eq)]
@@ -78,7 +100,8 @@ pub struct App {
     rates: Arc<Rates>,
     ask: Sender<Question>,
     token: Option<Token>,
-    working: tokio::sync::Semaphore,
+    /// Requests that are worked on.
+    working: Shares,
 }
 
 impl App {
@@ -90,7 +113,7 @@ impl App {
         ask: Sender<Question>,
         token: Option<Token>,
     ) -> Arc<App> {
-        let working = tokio::sync::Semaphore::new(core.limits.requests);
+        let working = Shares::new(core.limits.requests);
         Arc::new(App { core, lanes, rates, ask, token, working })
     }
 
@@ -128,14 +151,18 @@ fn public(app: Arc<App>) -> Router<Arc<App>> {
             Problem::new(405, "method not allowed", "this path does not know that method")
         })
         .layer(DefaultBodyLimit::disable())
+        .layer(CompressionLayer::new().compress_when(SizeAbove::new(COMPRESSED)))
         .layer(middleware::from_fn_with_state(app, one_of_many))
 }
 
-/// A bounded number of requests is worked on; the others are told to come again.
+/// A bounded number of requests of clients is worked on; the others are told to come again.
 async fn one_of_many(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    match app.working.try_acquire() {
-        Ok(_permit) => next.run(request).await,
-        Err(_) => Problem::later(super::Later::Busy).into_response(),
+    let Some(Origin::Address(address)) = request.extensions().get().copied() else {
+        return next.run(request).await;
+    };
+    match app.working.take(super::limits::source(address)) {
+        Some(_share) => next.run(request).await,
+        None => Problem::later(super::Later::Busy).into_response(),
     }
 }
 
@@ -175,7 +202,8 @@ pub fn serve(
     let clients = clients.into_make_service_with_connect_info::<Peer>();
     let owner = admin::routes(public(app.clone())).layer(middleware::from_fn(of_owner)).with_state(app);
     let until = |stop: CancellationToken| async move { stop.cancelled().await };
-    let tcp = axum::serve(Capped::new(tcp, CONNECTIONS), clients).with_graceful_shutdown(until(stop.clone()));
+    let tcp = axum::serve(Capped::new(tcp, open_files(CONNECTIONS)), clients)
+        .with_graceful_shutdown(until(stop.clone()));
     let unix = axum::serve(unix, owner.into_make_service()).with_graceful_shutdown(until(stop.clone()));
     let served =
         vec![runtime.spawn(async move { drop(tcp.await) }), runtime.spawn(async move { drop(unix.await) })];

@@ -1,0 +1,193 @@
+//! The node as its clients meet it: `cargo bench --bench node -- [EVENTS]`.
+//!
+//! A real node on the loopback, with everything on, in this process; clients on threads of their own.
+//! Prints a table of figures and ratios within this run; judges nothing.
+
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+use wats::client::{Client, Node as Address};
+use wats::config::Config;
+use wats::event::{Event, Rules, Secret, Verifier, parse, sign};
+use wats::generate::{Generator, Plan};
+use wats::log::{Batches, Source, event_text};
+use wats::node::{Clock, Limits, Node, Settings};
+use wats::store::Sizes;
+
+/// Lines of a request while loading.
+const LINES: usize = 1_000;
+/// How long events come at a steady rate.
+const STEADY: Duration = Duration::from_secs(20);
+/// Events a second then.
+const RATE: u32 = 1_000;
+
+fn main() {
+    let events = std::env::args().skip(1).find_map(|a| a.parse().ok()).unwrap_or(100_000);
+    let plan = Plan { events, ..Plan::default() };
+    let log: Vec<u8> = {
+        let mut bytes = Vec::new();
+        std::io::Read::read_to_end(&mut Generator::new(&plan).lines(), &mut bytes).expect("memory");
+        bytes
+    };
+    let one_core = verification(&log);
+    let directory = std::env::temp_dir().join(format!("wats-bench-{}", std::process::id()));
+    let mut bench =
+        Bench { directory: directory.clone(), config: plan.config(), one_core, import: Duration::ZERO };
+    bench.load(&log, events);
+    drop(log);
+    bench.restart_and_steady(events);
+    std::fs::remove_dir_all(&directory).expect("the bench's own directory");
+}
+
+/// What one core verifies in batches of 64, a second.
+fn verification(log: &[u8]) -> f64 {
+    let lines = log.split(|&b| b == b'\n').filter_map(|line| std::str::from_utf8(line).ok());
+    let texts = lines.filter_map(event_text).take(8_192);
+    let events: Vec<Event> = texts.filter_map(|text| parse(text.as_bytes(), &Rules::any()).ok()).collect();
+    let began = Instant::now();
+    let mut verifier = Verifier::new();
+    let valid = events.chunks(64).flat_map(|batch| verifier.verify(&batch.iter().collect::<Vec<_>>()));
+    assert!(valid.into_iter().all(|valid| valid), "generated events are signed");
+    let rate = events.len() as f64 / began.elapsed().as_secs_f64();
+    println!("{:<44} {rate:>10.0}/s", "one core verifies in batches of 64");
+    rate
+}
+
+struct Bench {
+    directory: PathBuf,
+    config: String,
+    one_core: f64,
+    import: Duration,
+}
+
+impl Bench {
+    fn start(&self) -> Node {
+        let settings = Settings {
+            store: self.directory.join("store"),
+            config: Config::parse(&self.config, "generated").expect("the generator's configuration"),
+            listen: "127.0.0.1:0".parse().expect("an address"),
+            socket: self.directory.join("wats.sock"),
+            token: None,
+            limits: Limits { source_per_second: 0, key_per_second: 0, ..Limits::default() },
+            workers: 1,
+            sizes: Sizes::default(),
+            clock: Clock::Wall,
+        };
+        Node::start(settings).expect("the node starts")
+    }
+
+    /// Loads the log as `wats import` does, from one client.
+    fn load(&mut self, log: &[u8], events: u64) {
+        let before = resident();
+        let node = self.start();
+        node.wait_ready().expect("an empty store");
+        let began = Instant::now();
+        let mut client = Client::connect(Address::Socket(node.socket().to_owned())).expect("it listens");
+        let source = Source::from_reader("generated", std::io::Cursor::new(log.to_vec())).expect("memory");
+        for batch in Batches::new(source, LINES) {
+            let lines: Vec<Vec<u8>> =
+                batch.expect("a whole log").lines.into_iter().map(|(_, line)| line).collect();
+            let outcomes = client.lines("/admin/import", lines.join(&b'\n')).expect("the node answers");
+            let refused =
+                outcomes.iter().filter(|o| o["outcome"] != "accepted" && o["outcome"] != "duplicate").count();
+            assert_eq!(refused, 0, "{:?}", outcomes.first());
+        }
+        let durable = began.elapsed();
+        wait_shown(&node);
+        self.import = began.elapsed();
+        rate("ingest to durable, from one client", events, durable, self.one_core);
+        rate("ingest to visible", events, self.import, self.one_core);
+        let used = resident().saturating_sub(before + log.len());
+        println!("{:<44} {:>10} bytes an event resident (limit 1,500)", "memory", used as u64 / events);
+        node.stop().expect("it stops");
+    }
+
+    fn restart_and_steady(&self, events: u64) {
+        let began = Instant::now();
+        let node = self.start();
+        node.wait_ready().expect("its own store");
+        let took = began.elapsed();
+        let ratio = self.import.as_secs_f64() / took.as_secs_f64();
+        println!(
+            "{:<44} {:>10.2} s = 1/{ratio:.1} of the first import (limit 1/5)",
+            "restart to ready",
+            took.as_secs_f64()
+        );
+        self.steady(&node, events);
+        let began = Instant::now();
+        node.stop().expect("it stops");
+        println!("{:<44} {:>10.0} ms (limit 5 s)", "stop", began.elapsed().as_secs_f64() * 1e3);
+    }
+
+    /// Events at a steady rate on a full store: from the acknowledgement of one to its view.
+    fn steady(&self, node: &Node, events: u64) {
+        let secret = Secret::from_seed([9; 32]);
+        let target = some_post(node);
+        let mut client = Client::connect(Address::Address(node.address())).expect("it listens");
+        let (mut acknowledged, mut visible) = (Vec::new(), Vec::new());
+        let began = Instant::now();
+        let mut sent = 0u32;
+        while began.elapsed() < STEADY {
+            // What should have been sent by now goes out in one request: a burst of a few milliseconds.
+            let due = (began.elapsed().as_secs_f64() * f64::from(RATE)) as u32;
+            if due == sent {
+                std::thread::sleep(Duration::from_micros(500));
+                continue;
+            }
+            let lines: Vec<String> = (sent..due).map(|n| react(&secret, &target, n)).collect();
+            sent = due;
+            let asked = Instant::now();
+            let outcomes =
+                client.lines("/v1/events", lines.join("\n").into_bytes()).expect("the node answers");
+            let held = Instant::now();
+            acknowledged.push(held - asked);
+            let seq = outcomes.iter().filter_map(|o| o["seq"].as_u64()).max().expect("accepted");
+            while node.core().shown.load(Ordering::Acquire) < seq {
+                std::thread::sleep(Duration::from_micros(200));
+            }
+            visible.push(held.elapsed());
+        }
+        println!("{RATE} events a second on {events}, {} of them sent in {} requests", sent, visible.len());
+        latency("  request to acknowledgement", acknowledged);
+        latency("  acknowledgement to view (limits 20, 150 ms)", visible);
+    }
+}
+
+/// A post that many react to.
+fn some_post(node: &Node) -> String {
+    let reader = node.core().store.read();
+    let posts = reader.posts("main").expect("the store reads");
+    posts.iter().map(|(id, _)| id).min().expect("generated posts").to_string()
+}
+
+fn react(secret: &Secret, target: &str, n: u32) -> String {
+    let now = Clock::Wall.now().0;
+    let draft = format!(
+        r#"{{"net":"main","kind":"react","created_at":{now},"parent":"{target}","data":{{"used":true,"evidence":"run {n}"}}}}"#
+    );
+    sign(secret, draft.as_bytes()).expect("an event")
+}
+
+fn wait_shown(node: &Node) {
+    let core = node.core();
+    while core.shown.load(Ordering::Acquire) < core.durable.load(Ordering::Acquire) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn rate(what: &str, events: u64, took: Duration, one_core: f64) {
+    let rate = events as f64 / took.as_secs_f64();
+    println!("{what:<44} {rate:>10.0}/s = {:.2} of what one core verifies (limit 0.5)", rate / one_core);
+}
+
+fn latency(what: &str, mut all: Vec<Duration>) {
+    all.sort_unstable();
+    let at = |share: f64| all[((all.len() - 1) as f64 * share) as usize].as_secs_f64() * 1e3;
+    println!("{what:<44} p50 {:>7.2} ms, p99 {:>7.2} ms, max {:>7.2} ms", at(0.5), at(0.99), at(1.0));
+}
+
+fn resident() -> usize {
+    let pages = std::fs::read_to_string("/proc/self/statm").ok();
+    let pages = pages.and_then(|s| s.split_whitespace().nth(1).and_then(|n| n.parse::<usize>().ok()));
+    pages.unwrap_or(0) * 4096
+}

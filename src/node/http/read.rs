@@ -1,0 +1,143 @@
+//! `GET /v1/threads/{id}`: a thread, with what is known of it first.
+
+use super::cursor::Cursor;
+use super::shown::{self, Held};
+use super::{App, Problem};
+use crate::event::Hex32;
+use crate::store::{Reader, Seq, Shown, Store, StoreError};
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Replies of a page, where nobody says how many.
+const REPLIES: usize = 50;
+/// Replies of a page, at most.
+const MOST: usize = 200;
+
+/// What to read.
+#[derive(Debug, Default, Deserialize)]
+pub struct Asked {
+    limit: Option<usize>,
+    cursor: Option<String>,
+}
+
+/// `GET /v1/threads/{id}`: the thread of an event, which may be its root or any post in it.
+pub async fn get(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    Query(asked): Query<Asked>,
+) -> Result<Response, Problem> {
+    let id = Hex32::parse(&id).ok_or_else(|| Problem::bad_request("an id is 64 lower-case hex digits"))?;
+    let page = tokio::task::spawn_blocking(move || page(&app, id, &asked)).await;
+    let page = page.map_err(|e| Problem::new(500, "internal error", e.to_string()))??;
+    Ok(Json(page).into_response())
+}
+
+fn page(app: &App, id: Hex32, asked: &Asked) -> Result<Value, Problem> {
+    let store = &app.core.store;
+    let limit = asked.limit.unwrap_or(REPLIES).clamp(1, MOST);
+    let after = match &asked.cursor {
+        Some(cursor) => Cursor::read(cursor, store)?.seq,
+        None => Seq(0),
+    };
+    let found = shown::held(store, id)?.ok_or_else(|| Problem::not_found(format!("{id} is not held")))?;
+    let (network, root) = (found.said.net.clone(), found.said.root());
+    let reader = store.read();
+    let mut replies = store.replies(&network, root, after, limit + 1)?;
+    let more = replies.len() > limit;
+    replies.truncate(limit);
+    let last = replies.last().map(|(seq, _)| *seq);
+    let thread = Thread { app, reader, network, root };
+    let mut answer = json!({ "network": thread.network, "thread": root, "posts": thread.posts(&replies)? });
+    if asked.cursor.is_none() {
+        if let Some(held) = shown::held(store, root)? {
+            answer["root"] = thread.with_evidence(&held)?;
+        }
+        if let Some(first) = thread.first()? {
+            answer["first"] = first;
+        }
+    }
+    if let Some(seq) = last.filter(|_| more) {
+        answer["cursor"] = Cursor { seq, entry: 0 }.write(store).into();
+    }
+    Ok(answer)
+}
+
+struct Thread<'a> {
+    app: &'a App,
+    reader: Reader<'a>,
+    network: String,
+    root: Hex32,
+}
+
+impl Thread<'_> {
+    fn store(&self) -> &Store {
+        &self.app.core.store
+    }
+
+    fn with_evidence(&self, held: &Held) -> Result<Value, StoreError> {
+        let mut json = shown::event(held, &self.reader)?;
+        let weighty = |network: &str, key| self.app.core.weighty.contains(network, key);
+        json["evidence"] = shown::evidence(&held.said, self.store(), weighty)?.into();
+        Ok(json)
+    }
+
+    /// What to read first: the digest that covers the thread, or its canonical answer (section 7).
+    fn first(&self) -> Result<Option<Value>, StoreError> {
+        for (what, kind) in [(Shown::Digest, "digest"), (Shown::Canonical, "answer")] {
+            if let Some(id) = self.reader.shown(&self.network, self.root, what)?
+                && let Some(held) = shown::held(self.store(), id)?
+            {
+                return Ok(Some(json!({ "kind": kind, "post": self.with_evidence(&held)? })));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Replies as a tree, each after what it replies to, with its depth; in the order of the sequence
+    /// where that leaves a choice. One whose parent is on another page stands at depth 1, or deeper by
+    /// what is known of it.
+    fn posts(&self, replies: &[(Seq, Hex32)]) -> Result<Vec<Value>, StoreError> {
+        let mut page = Vec::with_capacity(replies.len());
+        for (_, id) in replies {
+            if let Some(held) = shown::held(self.store(), *id)?
+                && self.belongs(&held)?
+            {
+                page.push(held);
+            }
+        }
+        let places: HashMap<Hex32, usize> = page.iter().enumerate().map(|(at, p)| (p.said.id, at)).collect();
+        let mut below: Vec<Vec<usize>> = vec![Vec::new(); page.len()];
+        let mut tops = Vec::new();
+        for (at, post) in page.iter().enumerate() {
+            match post.said.parent.and_then(|parent| places.get(&parent)) {
+                // A reply may come before what it replies to, but never is its own ancestor: ids are hashes.
+                Some(parent) => below[*parent].push(at),
+                None => tops.push(at),
+            }
+        }
+        let mut posts = Vec::with_capacity(page.len());
+        let mut next: Vec<(usize, u64)> = tops.into_iter().rev().map(|at| (at, 1)).collect();
+        while let Some((at, depth)) = next.pop() {
+            let mut json = self.with_evidence(&page[at])?;
+            json["depth"] = depth.into();
+            posts.push(json);
+            next.extend(below[at].iter().rev().map(|at| (*at, depth + 1)));
+        }
+        Ok(posts)
+    }
+
+    /// Whether a reply that names the root is in its thread: what it replies to is held, and is that root
+    /// or names it too (section 1).
+    fn belongs(&self, reply: &Held) -> Result<bool, StoreError> {
+        let Some(parent) = reply.said.parent else {
+            return Ok(false);
+        };
+        let parent = shown::held(self.store(), parent)?;
+        Ok(parent.is_some_and(|p| p.said.id == self.root || p.said.thread == Some(self.root)))
+    }
+}

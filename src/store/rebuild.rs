@@ -1,0 +1,73 @@
+//! Everything that follows from the sequence directly, made again: places, keys, blobs, relations.
+
+use super::append::{Appender, last_word};
+use super::records::{BlobAt, HeldAt, Logged, Seq};
+use super::{Family, StoreError, synced};
+use crate::event::Rules;
+use crate::log::{Record, read_record};
+
+/// Names of one write while rebuilding.
+const REBUILT: usize = 10_000;
+
+impl Appender {
+    /// Makes again what follows from the sequence directly: places, keys and blobs.
+    ///
+    /// # Errors
+    /// When the sequence is damaged, or the disk fails.
+    pub fn rebuild(&mut self) -> Result<(), StoreError> {
+        for family in Family::FOLLOWING {
+            self.store.forget(family)?;
+        }
+        let store = self.store.clone();
+        for item in store.records(Seq(0)) {
+            let (seq, logged) = item?;
+            self.follow(seq, &logged)?;
+            if self.events.len() + self.blobs.len() >= REBUILT {
+                self.write()?;
+            }
+        }
+        self.write()
+    }
+
+    fn follow(&mut self, seq: Seq, logged: &Logged) -> Result<(), StoreError> {
+        match logged {
+            Logged::Event { received_at, id, text } => {
+                let read = read_record(text.as_bytes(), &Rules::any());
+                let Ok(Record::Event(event)) = read.outcome else {
+                    return Err(StoreError::Damaged(format!("record {} is not the event {id}", seq.0)));
+                };
+                self.hold(*id, HeldAt { seq, received_at: *received_at })?;
+                self.relate(&event, seq)?;
+                self.saw(&event, *received_at, true)
+            }
+            Logged::Copy { received_at, id } => {
+                let Some(held) = self.held(*id)? else {
+                    return Err(StoreError::Damaged(format!(
+                        "record {} is a copy of {id}, which is not held",
+                        seq.0
+                    )));
+                };
+                let place = self.store.record_at(held.seq)?;
+                let read = read_record(place.as_bytes(), &Rules::any());
+                self.hold(*id, HeldAt { received_at: held.received_at.min(*received_at), ..held })?;
+                match read.outcome {
+                    Ok(Record::Event(event)) => self.saw(&event, *received_at, false),
+                    _ => Ok(()),
+                }
+            }
+            Logged::Blob { received_at, blob, present } => {
+                let before = self.blob_at(*blob)?;
+                match last_word(before, BlobAt { received_at: *received_at, present: *present }) {
+                    Some(now) => self.keep_blob(*blob, now),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+
+    fn write(&mut self) -> Result<(), StoreError> {
+        let batch = std::mem::take(&mut self.batch);
+        self.abandon();
+        Ok(self.store.db.write_opt(batch, &synced())?)
+    }
+}

@@ -1,0 +1,344 @@
+//! A node as its owner meets it: the real program, its directory, its commands.
+
+#[path = "support/cli.rs"]
+#[allow(dead_code)]
+mod cli;
+
+use cli::{DAY, Log, START, err, out};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use wats::store::{Sizes, Store};
+
+/// A directory of a test's own. Paths of sockets must be short.
+fn scratch(name: &str) -> PathBuf {
+    let dir = std::env::temp_dir().join(format!("wats-{name}-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&dir);
+    fs::create_dir_all(&dir).expect("a directory");
+    dir
+}
+
+fn command(dir: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wats"));
+    command.args(args).current_dir(dir).env_clear().env("WATS_DIR", dir.join("node")).stdin(Stdio::null());
+    command
+}
+
+fn wats(dir: &Path, args: &[&str]) -> Output {
+    command(dir, args).output().expect("wats runs")
+}
+
+/// Runs a command that must succeed; what it prints.
+fn good(dir: &Path, args: &[&str]) -> String {
+    let output = wats(dir, args);
+    assert!(output.status.success(), "{args:?}: {}{}", out(&output), err(&output));
+    out(&output).to_owned()
+}
+
+fn json_of(dir: &Path, args: &[&str]) -> Value {
+    serde_json::from_str(&good(dir, args)).expect("JSON")
+}
+
+/// A running node; killed when a test fails.
+struct Running(Child);
+
+impl Running {
+    fn start(dir: &Path, args: &[&str]) -> Running {
+        let all = [&["node", "--listen", "127.0.0.1:0", "--log", "warn"], args].concat();
+        let child = command(dir, &all).stderr(Stdio::piped()).spawn().expect("wats runs");
+        let mut node = Running(child);
+        let began = Instant::now();
+        loop {
+            if let Some(ended) = node.0.try_wait().expect("a child") {
+                panic!("the node ended: {ended}");
+            }
+            let status = wats(dir, &["status", "--json"]);
+            if status.status.success() && out(&status).contains("\"phase\":\"ready\"") {
+                return node;
+            }
+            assert!(began.elapsed() < Duration::from_secs(60), "not ready: {}", err(&status));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn stop(mut self) {
+        let pid = rustix::process::Pid::from_child(&self.0);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it lives");
+        let ended = self.0.wait().expect("a child");
+        assert!(ended.success(), "{ended}");
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Waits until the views have taken everything in.
+fn settle(dir: &Path) {
+    while json_of(dir, &["status", "--json"])["sequence"]["lag"] != 0 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// A log of two networks, old enough that nothing in it is young today.
+fn log(dir: &Path) -> Story {
+    let mut log = Log::new();
+    let announces: Vec<String> = (1..=4).map(|key| log.event(key, json!({"kind": "announce"}))).collect();
+    let ask = log.event(3, json!({"kind": "ask", "title": "Why?"}));
+    let answer =
+        log.event(2, json!({"kind": "post", "parent": ask, "thread": ask, "text": "Because of the clock."}));
+    let proof = log.react(4, &answer, json!({"value": 1, "evidence": "ran it"}));
+    log.wait(DAY);
+    let other = log.event(3, json!({"kind": "post", "title": "Another matter"}));
+    let aside = log.event_in("side", 3, json!({"kind": "post", "title": "Elsewhere"}));
+    log.line(&json!({"received_at": START + 2 * DAY, "blob": "0".repeat(64), "present": true}).to_string());
+    log.line("{\"a\": 1}");
+    fs::write(dir.join("log.jsonl"), log.text()).expect("a log");
+    Story { announces, ask, answer, proof, other, aside }
+}
+
+struct Story {
+    announces: Vec<String>,
+    ask: String,
+    answer: String,
+    proof: String,
+    other: String,
+    aside: String,
+}
+
+/// Both networks, with key 1 as the reader, whose key file is there.
+fn configure(dir: &Path) {
+    let profiles = dir.join("node/profiles");
+    fs::create_dir_all(&profiles).expect("a directory");
+    for path in [dir.join("node"), profiles.clone()] {
+        fs::set_permissions(path, Permissions::from_mode(0o700)).expect("mine");
+    }
+    let key = profiles.join("main.key");
+    fs::write(&key, Log::secret(1).to_key_file()).expect("a key");
+    fs::set_permissions(key, Permissions::from_mode(0o600)).expect("mine");
+    let config =
+        format!("[[network]]\nid = \"main\"\nprofiles = [\"{}\"]\n[[network]]\nid = \"side\"\n", Log::key(1));
+    fs::write(dir.join("node/wats.toml"), config).expect("a configuration");
+}
+
+/// The document of a log at a time.
+fn replayed(dir: &Path, log: &str, now: u64) -> Value {
+    let now = now.to_string();
+    let all = json_of(dir, &["replay", log, "--config", "node/wats.toml", "--json", "--now", &now]);
+    all["networks"].clone()
+}
+
+#[test]
+fn a_directory_is_made_once_and_for_its_owner_alone() {
+    let dir = scratch("init");
+    let made = json_of(&dir, &["init", "--network", "lab", "--json"]);
+    let mode =
+        |path: &str| fs::metadata(dir.join("node").join(path)).expect("made").permissions().mode() & 0o777;
+    assert_eq!(["", "profiles", "profiles/lab.key", "wats.toml"].map(mode), [0o700, 0o700, 0o600, 0o600]);
+    let again = wats(&dir, &["init"]);
+    assert!(!again.status.success() && err(&again).contains("is there already"), "{}", err(&again));
+    let node = Running::start(&dir, &[]);
+    let status = json_of(&dir, &["status", "--json"]);
+    assert_eq!(status["networks"][0]["id"], "lab");
+    assert_eq!(status["networks"][0]["profiles"][0], made["profile"]);
+    let second = wats(&dir, &["node", "--listen", "127.0.0.1:0"]);
+    let pid = node.0.id().to_string();
+    assert!(!second.status.success() && err(&second).contains(&format!("process {pid}")), "{}", err(&second));
+    node.stop();
+    assert!(!dir.join("node/wats.sock").exists());
+    assert!(err(&wats(&dir, &["status"])).contains("no node answers"));
+}
+
+#[test]
+fn a_log_comes_out_as_it_went_in_whether_a_node_runs_or_not() {
+    let (running, still) = (scratch("in-running"), scratch("in-still"));
+    let mut exports = Vec::new();
+    for dir in [&running, &still] {
+        configure(dir);
+        let story = log(dir);
+        let node = (dir == &running).then(|| Running::start(dir, &[]));
+        let first = wats(dir, &["import", "log.jsonl", "--json"]);
+        assert!(err(&first).contains("on trust"), "{}", err(&first));
+        let first: Value = serde_json::from_str(out(&first)).expect("JSON");
+        assert_eq!((&first["new"], &first["blobs"], &first["dated"]), (&json!(9), &json!(1), &json!(9)));
+        assert_eq!(first["refused"][0]["code"], "bad_field");
+        assert_eq!(first["refused"][0]["line"], 11);
+        let again = json_of(dir, &["import", "log.jsonl", "--json"]);
+        assert_eq!((&again["new"], &again["held"]), (&json!(0), &json!(9)), "an import may be begun again");
+        good(dir, &["export", "--out", "all.jsonl.zst"]);
+        let now = START + 3 * DAY;
+        assert_eq!(replayed(dir, "all.jsonl.zst", now), replayed(dir, "log.jsonl", now));
+        let ids = |args: &[&str]| ids(&good(dir, &[&["export"], args].concat()));
+        assert_eq!(ids(&["--network", "side"]), set([&*story.aside]));
+        assert_eq!(ids(&["--thread", &story.ask]), set([&*story.ask, &*story.answer, &*story.proof]));
+        let late = (START + DAY).to_string();
+        assert_eq!(ids(&["--since", &late]), set([&*story.other, &*story.aside, "blob"]));
+        assert_eq!(ids(&["--until", &late]).len(), 7);
+        let mut all: Vec<String> = good(dir, &["export"]).lines().map(str::to_owned).collect();
+        all.sort_unstable();
+        exports.push(all);
+        node.into_iter().for_each(Running::stop);
+    }
+    assert_eq!(exports[0], exports[1]);
+}
+
+fn set<const N: usize>(ids: [&str; N]) -> BTreeSet<String> {
+    ids.map(str::to_owned).into()
+}
+
+/// The ids of a log's events, and `blob` for a blob.
+fn ids(log: &str) -> BTreeSet<String> {
+    let id = |line: &str| {
+        let record: Value = serde_json::from_str(line).expect("JSON");
+        record["event"]["id"].as_str().unwrap_or("blob").to_owned()
+    };
+    log.lines().map(id).collect()
+}
+
+#[test]
+fn trust_is_given_taken_back_and_explained_to_the_owner() {
+    let dir = scratch("vouch");
+    configure(&dir);
+    let story = log(&dir);
+    good(&dir, &["import", "log.jsonl"]);
+    let node = Running::start(&dir, &[]);
+    let key = Log::key(4);
+    let trust = |dir: &Path| json_of(dir, &["reputation", &key, "--json"])["explained"][0]["trust"].as_i64();
+    assert_eq!(trust(&dir), Some(0));
+    let status = || json_of(&dir, &["why", &story.answer, "--json"])["explained"][0]["status"].clone();
+    assert!(good(&dir, &["vouch", &key, "--network", "main"]).starts_with("vouch: "));
+    settle(&dir);
+    assert!(trust(&dir) > Some(0));
+    assert_eq!(status(), "confirmed");
+    assert!(good(&dir, &["why", &story.answer[..12]]).contains("confirm with text evidence"));
+    assert!(good(&dir, &["reputation", "--network", "main"]).contains(&key[..16]));
+    assert!(good(&dir, &["reputation", &key[..8], "--explain"]).contains("an own profile vouches for it"));
+    good(&dir, &["unvouch", &key, "--network", "main"]);
+    settle(&dir);
+    assert_eq!(trust(&dir), Some(0));
+    for (args, says) in [
+        (vec!["vouch", &Log::key(1), "--network", "main"], "cannot vouch for itself"),
+        (vec!["vouch", &Log::key(9), "--network", "main"], "no event of"),
+        (vec!["vouch", &key], "name one with --network"),
+        (vec!["vouch", &key, "--network", "side"], "no key in"),
+        (vec!["why", &story.announces[0]], "no ask, post or digest"),
+        (vec!["why", "zz"], "hex digits"),
+        (vec!["reputation", "ffffffff"], "no event or key"),
+    ] {
+        let output = wats(&dir, &args);
+        assert!(!output.status.success() && err(&output).contains(says), "{args:?}: {}", err(&output));
+    }
+    let file = dir.join("node/profiles/main.key");
+    fs::set_permissions(&file, Permissions::from_mode(0o644)).expect("mine");
+    let output = wats(&dir, &["vouch", &key, "--network", "main"]);
+    assert!(err(&output).contains("others than its owner may read it"), "{}", err(&output));
+    node.stop();
+}
+
+#[test]
+fn a_backup_of_a_running_node_is_a_node() {
+    let dir = scratch("backup");
+    configure(&dir);
+    log(&dir);
+    let node = Running::start(&dir, &[]);
+    good(&dir, &["import", "log.jsonl"]);
+    settle(&dir);
+    good(&dir, &["backup", "copy"]);
+    assert!(err(&wats(&dir, &["backup", "copy"])).contains("is there already"));
+    let key = fs::metadata(dir.join("copy/profiles/main.key")).expect("copied");
+    assert_eq!(key.permissions().mode() & 0o777, 0o600);
+    let here = good(&dir, &["export"]);
+    node.stop();
+    assert_eq!(good(&dir, &["export", "--dir", "copy"]), here);
+    good(&dir, &["doctor", "--dir", "copy"]);
+}
+
+#[test]
+fn the_doctor_finds_what_is_wrong_and_repairs_what_can_be_made_again() {
+    let dir = scratch("doctor");
+    configure(&dir);
+    log(&dir);
+    good(&dir, &["import", "log.jsonl"]);
+    Running::start(&dir, &[]).stop();
+    good(&dir, &["doctor"]);
+    let store = Store::open(&dir.join("node/store"), Sizes::default()).expect("nobody else has it");
+    let ticked = store.read().ticked().expect("read");
+    store.forget_views().expect("written");
+    store.publish(&Default::default(), ticked).expect("written");
+    drop(store);
+    fs::set_permissions(dir.join("node/profiles/main.key"), Permissions::from_mode(0o644)).expect("mine");
+    let states = |args: &[&str]| -> (bool, Vec<String>) {
+        let output = wats(&dir, &[args, &["--json"]].concat());
+        let found: Value = serde_json::from_str(out(&output)).expect("JSON");
+        let of = |f: &Value| {
+            format!("{} {}", f["check"].as_str().unwrap_or("?"), f["state"].as_str().unwrap_or("?"))
+        };
+        (output.status.success(), found["findings"].as_array().expect("a list").iter().map(of).collect())
+    };
+    for args in [&["doctor"][..], &["doctor", "--dry-run"]] {
+        let (well, found) = states(args);
+        assert!(!well, "{found:?}");
+        assert!(found.contains(&"permissions repairable".into()), "{found:?}");
+        assert!(found.contains(&"views repairable".into()), "{found:?}");
+    }
+    let (well, found) = states(&["doctor", "--repair"]);
+    assert!(well && found.contains(&"views repaired".into()), "{found:?}");
+    let (well, found) = states(&["doctor"]);
+    assert!(well && found.iter().all(|f| f.ends_with("good")), "{found:?}");
+    let node = Running::start(&dir, &[]);
+    good(&dir, &["doctor"]);
+    assert!(!wats(&dir, &["doctor", "--repair"]).status.success(), "a node runs on it");
+    node.stop();
+}
+
+#[test]
+fn a_flag_wins_over_the_environment_over_the_file_over_the_default() {
+    let dir = scratch("settings");
+    configure(&dir);
+    let file = dir.join("node/wats.toml");
+    let text = fs::read_to_string(&file).expect("a configuration");
+    fs::write(&file, format!("{text}\n[limits]\nkey_burst = 11\nbody_lines = 12\nrequests = 13\n"))
+        .expect("mine");
+    let output = command(&dir, &["config", "--print", "--set", "limits.key_burst=31"])
+        .env("WATS_LIMITS_KEY_BURST", "21")
+        .env("WATS_LIMITS_BODY_LINES", "22")
+        .output()
+        .expect("wats runs");
+    let printed = out(&output);
+    for line in ["key_burst = 31", "body_lines = 22", "requests = 13", "source_burst = 50000"] {
+        assert!(printed.lines().any(|l| l == line), "{line}: {printed}");
+    }
+    fs::write(dir.join("printed.toml"), printed).expect("a file");
+    assert_eq!(good(&dir, &["config", "--print", "--config", "printed.toml"]), printed, "it reads back");
+    for (args, says) in [
+        (vec!["config", "--set", "limits.no=1"], "unknown key `no`"),
+        (vec!["config", "--set", "limits.key_burst=many"], "must be an integer"),
+        (vec!["node", "--listen", "0.0.0.0:0"], "set `token_file`"),
+    ] {
+        let output = wats(&dir, &args);
+        assert!(!output.status.success() && err(&output).contains(says), "{args:?}: {}", err(&output));
+    }
+}
+
+#[test]
+fn every_command_has_completions_and_a_page() {
+    let dir = scratch("manual");
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(good(&dir, &["completions", shell]).contains("reputation"), "{shell}");
+    }
+    good(&dir, &["man", "pages"]);
+    let pages: Vec<String> = fs::read_dir(dir.join("pages"))
+        .expect("made")
+        .map(|page| page.expect("a page").file_name().to_string_lossy().into_owned())
+        .collect();
+    for command in ["node", "status", "import", "export", "doctor", "vouch", "why", "replay"] {
+        assert!(pages.contains(&format!("wats-{command}.1")), "{command}: {pages:?}");
+    }
+}

@@ -1,0 +1,17 @@
+//! What a crash, a full disk or a damaged file may do to a node: lose nothing that was acknowledged, and
+//! never show what is not so.
+
+mod damage;
+#[path = "../support/dice.rs"]
+mod dice;
+mod disk;
+#[path = "../support/http.rs"]
+mod http;
+mod kill;
+#[path = "../support/node.rs"]
+mod node;
+mod power;
+#[path = "../support/process.rs"]
+mod process;
+#[path = "../support/views.rs"]
+mod views;

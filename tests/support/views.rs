@@ -1,0 +1,164 @@
+//! What a store shows, and what a replay of its export says it must show.
+#![allow(dead_code, reason = "each test takes what it needs")]
+
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io::Cursor;
+use wats::config::Config;
+use wats::document::{counts, status_name};
+use wats::event::Hex32;
+use wats::export::{Wanted, export};
+use wats::log::{Options, Source, read};
+use wats::replay::{Bounds, Place, Replay};
+use wats::store::{AuthorRecord, Group, Reader, Seq, Shown, Store, StoreError, Ticked};
+use wats_dataflows::ids::Millis;
+
+/// The log of a store.
+pub fn exported(store: &Store) -> String {
+    exported_to(store, store.last().expect("a sequence"))
+}
+
+/// The log of a store up to a place.
+pub fn exported_to(store: &Store, last: Seq) -> String {
+    let mut log = String::new();
+    export(store, &Wanted::default(), last, |line| {
+        log.push_str(line);
+        log.push('\n');
+        Ok::<(), StoreError>(())
+    })
+    .expect("an export");
+    log
+}
+
+/// Fails where the views of a store are not what a replay of its export gives at their time, up to the
+/// record that they are of.
+pub fn assert_views(store: &Store, config: &Config) {
+    if let Err(why) = check_views(store, config) {
+        panic!("{why}");
+    }
+}
+
+/// The same, telling how they differ.
+pub fn check_views(store: &Store, config: &Config) -> Result<(), String> {
+    let reader = store.read();
+    let ticked = reader.ticked().map_err(|e| e.to_string())?;
+    let replay = replayed(exported_to(store, ticked.through), config, ticked.now);
+    let mut want = Vec::new();
+    replay.document.write_networks(&mut want, &replay.intake, "").map_err(|e| e.to_string())?;
+    let want: Value = serde_json::from_slice(&want).map_err(|e| e.to_string())?;
+    let networks = want.as_object().ok_or("networks")?;
+    if ticked == Ticked::default() {
+        // No tick has reached the disk: nothing is shown, not even what is true of the reader alone.
+        let none = json!({ "posts": {}, "authors": {}, "entries": [] });
+        let shown = networks.keys().find(|network| shown(&reader, network).is_ok_and(|got| got != none));
+        return shown.map_or(Ok(()), |network| Err(format!("{network} is shown without a tick")));
+    }
+    for (network, want) in networks {
+        let got = shown(&reader, network).map_err(|e| e.to_string())?;
+        differ(want, &got).map_or(Ok(()), |at| Err(format!("{network} at {}: {at}", ticked.now.0)))?;
+    }
+    others(&reader, &replay)
+}
+
+/// Answers, covers and blobs: what the document does not write.
+fn others(reader: &Reader<'_>, replay: &Replay) -> Result<(), String> {
+    let (intake, document) = (&replay.intake, &replay.document);
+    let mut pairs = Vec::new();
+    pairs.extend(document.canonical.iter().map(|(root, shown)| (Shown::Canonical, *root, *shown)));
+    pairs.extend(document.covers.iter().map(|(root, shown)| (Shown::Digest, *root, *shown)));
+    for (what, root, shown) in pairs {
+        let network = intake.event_network(root).and_then(|n| intake.network_name(n)).ok_or("a network")?;
+        let (root, shown) = (intake.event_name(root).ok_or("a root")?, intake.event_name(shown));
+        let got = reader.shown(network, root, what).map_err(|e| e.to_string())?;
+        if got != shown {
+            return Err(format!("{what:?} of {root}: {got:?} instead of {shown:?}"));
+        }
+    }
+    for view in document.blobs.values() {
+        let name = intake.blob_name(view.blob).ok_or("a blob")?;
+        let got = reader.rank(name).map_err(|e| e.to_string())?;
+        if got.as_ref().map(|rank| (rank.pinned, rank.rank)) != Some((view.pinned, view.rank)) {
+            return Err(format!("blob {name}: {got:?} instead of {view:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// A replay of a log, at a time.
+pub fn replayed(log: String, config: &Config, now: Millis) -> Replay {
+    let mut replay = Replay::start(config, Some(now), 1, Bounds::BULK).expect("the engine starts");
+    let source = Source::from_reader("export", Cursor::new(log.into_bytes())).expect("a log");
+    let options = Options { skip_signatures: true, ..Options::new(config.rules()) };
+    for (at, checked) in read(source, &options).enumerate() {
+        let checked = checked.expect("a line");
+        replay.take(Place { log: 0, line: at as u64 + 1 }, checked).expect("a record");
+    }
+    replay.end().expect("the engine runs");
+    replay
+}
+
+/// The views of a network, as a replay's document has them.
+pub fn shown(reader: &Reader<'_>, network: &str) -> Result<Value, StoreError> {
+    let mut posts = serde_json::Map::new();
+    for (id, post) in reader.posts(network)? {
+        let mut json = json!({
+            "status": status_name(post.status),
+            "score": post.score.0,
+            "counts": counts(&post.counts),
+            "replicas": post.replicas,
+        });
+        if let Some(why) = post.why {
+            json["why"] = why.into();
+        }
+        posts.insert(id.to_string(), json);
+    }
+    let mut entries: Vec<Value> = reader
+        .entries(network)?
+        .into_iter()
+        .map(|(id, digest, entry)| {
+            json!({ "entry": id, "kind": if digest { "digest" } else { "thread" }, "threads": entry.threads })
+        })
+        .collect();
+    entries.sort_by(|a, b| a["entry"].as_str().cmp(&b["entry"].as_str()));
+    Ok(json!({ "posts": posts, "authors": authors(&reader.authors(network)?), "entries": entries }))
+}
+
+fn authors(all: &[(Hex32, AuthorRecord)]) -> Value {
+    // A group is named by the smallest of its keys.
+    let mut names: BTreeMap<&Group, Hex32> = BTreeMap::new();
+    for (key, author) in all {
+        let name = names.entry(&author.group).or_insert(*key);
+        *name = (*name).min(*key);
+    }
+    let name = |group: &Group| match group {
+        Group::Alone(key) => Some(key.to_string()),
+        _ => names.get(group).map(ToString::to_string),
+    };
+    let json = |author: &AuthorRecord| {
+        let mut origins: Vec<String> = author.origins.iter().filter_map(name).collect();
+        origins.sort_unstable();
+        json!({
+            "trust": author.trust.0,
+            "floor": author.floor.0,
+            "weight": author.weight.0,
+            "reputation": author.reputation.0,
+            "voice": author.voice.0,
+            "group": name(&author.group),
+            "class": name(&author.class),
+            "origins": origins,
+        })
+    };
+    all.iter().map(|(key, author)| (key.to_string(), json(author))).collect::<serde_json::Map<_, _>>().into()
+}
+
+/// The first difference of two documents.
+pub fn differ(want: &Value, got: &Value) -> Option<String> {
+    match (want, got) {
+        (Value::Object(a), Value::Object(b)) => a.keys().chain(b.keys()).find_map(|key| {
+            let of = |map: &serde_json::Map<String, Value>| map.get(key).cloned().unwrap_or_default();
+            differ(&of(a), &of(b)).map(|rest| format!("{key} {rest}"))
+        }),
+        _ if want == got => None,
+        _ => Some(format!("is {got} instead of {want}")),
+    }
+}
