@@ -117,7 +117,8 @@ impl Waiters {
         keys.extend(said.tags.iter().map(|tag| Under::Tag(tag.clone())));
         let all = self.all();
         for key in keys {
-            for (wanted, woken) in all.by.get(&(said.net.clone(), key)).into_iter().flat_map(HashMap::values) {
+            for (wanted, woken) in all.by.get(&(said.net.clone(), key)).into_iter().flat_map(HashMap::values)
+            {
                 if wanted.takes(said, of) {
                     woken.notify_one();
                 }
@@ -128,7 +129,12 @@ impl Waiters {
     /// Another entry, or none, is shown for a thread now.
     pub fn entry(&self, network: &str, root: Hex32) {
         let key = (network.to_owned(), Under::Thread(root));
-        self.all().by.get(&key).into_iter().flat_map(HashMap::values).for_each(|(_, woken)| woken.notify_one());
+        self.all()
+            .by
+            .get(&key)
+            .into_iter()
+            .flat_map(HashMap::values)
+            .for_each(|(_, woken)| woken.notify_one());
     }
 
     /// Wakes everybody: what happened cannot be told one by one.
@@ -163,7 +169,8 @@ mod tests {
     use serde_json::json;
 
     fn said(event: serde_json::Value) -> Said {
-        let mut all = json!({ "id": "0".repeat(64), "author": "1".repeat(64), "net": "main", "created_at": 0 });
+        let mut all =
+            json!({ "id": "0".repeat(64), "author": "1".repeat(64), "net": "main", "created_at": 0 });
         event.as_object().unwrap().iter().for_each(|(name, value)| all[name] = value.clone());
         serde_json::from_value(all).unwrap()
     }
