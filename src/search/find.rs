@@ -263,9 +263,9 @@ impl Shelf<'_> {
     ) -> Result<Option<Ranked>, SearchError> {
         let post = self.known(candidate.id, post)?;
         let filter = &self.request.filter;
-        let asked = filter.statuses.is_empty() || filter.statuses.contains(&post.status);
-        let enough = filter.min_status.is_none_or(|min| at_least(post.status, min));
-        if !(asked && enough) || !self.shows(post.author, authors)? {
+        let named = filter.statuses.is_empty() || filter.statuses.contains(&post.status);
+        let asked = named && filter.min_status.is_none_or(|min| at_least(post.status, min));
+        if !(asked && self.shows(post.author, authors)?) {
             return Ok(None);
         }
         Ok(Some(Ranked {

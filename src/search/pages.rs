@@ -158,9 +158,9 @@ mod tests {
     #[test]
     fn the_oldest_goes_when_there_is_no_room() {
         let pages = Pages::new(Hex32([7; 32]), 3 * Found::default().bytes());
-        let kept: Vec<Cursor> = (0..3).map(|_| pages.keep(Found::default()).unwrap().0).collect();
+        let kept: Vec<Cursor> = (0..3).map(|_| pages.keep(Found::default()).expect("room").0).collect();
         assert!(pages.get(kept[0]).is_ok(), "asked for again");
-        let fourth = pages.keep(Found::default()).unwrap().0;
+        let fourth = pages.keep(Found::default()).expect("room").0;
         assert!(matches!(pages.get(kept[1]), Err(SearchError::TooOld)));
         assert!([kept[0], kept[2], fourth].iter().all(|cursor| pages.get(*cursor).is_ok()));
     }
@@ -168,8 +168,8 @@ mod tests {
     #[test]
     fn a_cursor_is_told_from_others() {
         let pages = Pages::new(Hex32([7; 32]), MEMORY);
-        let cursor = Cursor { from: 20, ..pages.keep(Found::default()).unwrap().0 };
-        assert_eq!(Cursor::read(&cursor.write()).unwrap(), cursor);
+        let cursor = Cursor { from: 20, ..pages.keep(Found::default()).expect("room").0 };
+        assert_eq!(Cursor::read(&cursor.write()).expect("a cursor"), cursor);
         let other = Pages::new(Hex32([8; 32]), MEMORY);
         assert!(matches!(other.get(cursor), Err(SearchError::OtherStore)));
         for text in ["", "xyz", "é", &cursor.write()[1..]] {

@@ -39,11 +39,11 @@ fn turn_pages(library: &mut Library, posts: &[Hex32], limit: usize) -> Vec<Hex32
     let mut request = Request { limit, ..all("linker") };
     let mut found = Vec::new();
     for turn in 1.. {
-        let page = library.ask(&request).unwrap();
+        let page = library.ask(&request).expect("an answer");
         found.extend(page.hits.iter().map(|hit| hit.id));
         let Some(cursor) = page.cursor else { break };
         if request.cursor.is_some() {
-            let again = library.ask(&request).unwrap();
+            let again = library.ask(&request).expect("an answer");
             assert_eq!(again.hits, page.hits, "the same cursor gives the same page");
         }
         request.cursor = Some(cursor);
@@ -96,7 +96,7 @@ fn a_band_is_sorted_as_a_slow_sort_would() {
             // The later the newer.
             (status, -score, usize::MAX - n)
         };
-        let best = (0..left.len()).min_by_key(|at| place(left[*at].0)).unwrap();
+        let best = (0..left.len()).min_by_key(|at| place(left[*at].0)).expect("there is one");
         want.push(left.remove(best).1);
     }
     assert_eq!(library.find("linker"), want);
@@ -114,7 +114,7 @@ fn all_pages_together_are_the_whole_order() {
         let mut request = Request { limit, ..all("linker fails") };
         let mut found = Vec::new();
         loop {
-            let page = library.ask(&request).unwrap();
+            let page = library.ask(&request).expect("an answer");
             assert!(page.hits.len() <= limit && page.complete);
             found.extend(page.hits.iter().map(|hit| hit.id));
             let Some(cursor) = page.cursor else { break };
@@ -137,16 +137,16 @@ fn a_status_that_moves_away_while_paging_is_shown_as_it_is() {
     library.publish();
     let filter = Filter { min_status: Some(Status::Confirmed), ..Filter::default() };
     let mut request = Request { limit: 4, filter, ..all("linker") };
-    let page = library.ask(&request).unwrap();
+    let page = library.ask(&request).expect("an answer");
     for post in &posts {
         library.view(*post, &viewed(2, Status::Contested, 0));
     }
     library.publish();
     request.cursor = page.cursor;
-    let rest = library.ask(&request).unwrap();
+    let rest = library.ask(&request).expect("an answer");
     assert_eq!(rest.hits.iter().map(|hit| hit.status).collect::<Vec<_>>(), [Status::Contested; 2]);
     request.cursor = None;
-    assert_eq!(library.ask(&request).unwrap().hits, [], "asked anew, there is none");
+    assert_eq!(library.ask(&request).expect("an answer").hits, [], "asked anew, there is none");
 }
 
 #[test]
@@ -155,10 +155,10 @@ fn a_cursor_that_does_not_fit_is_told_so() {
     posts(&mut library, 20);
     library.settle();
     let first = Request { limit: 5, ..all("linker") };
-    let cursor = library.ask(&first).unwrap().cursor;
+    let cursor = library.ask(&first).expect("an answer").cursor;
     assert!(cursor.is_some());
     let with = |cursor: &str, query: &str| Request { cursor: Some(cursor.into()), limit: 5, ..all(query) };
-    let cursor = cursor.unwrap();
+    let cursor = cursor.expect("there is one");
     let fails = |request: &Request| library.ask(request).expect_err("it must not be answered");
     assert!(matches!(fails(&with(&cursor, "fails")), SearchError::OtherSearch));
     assert!(matches!(fails(&with("abc", "linker")), SearchError::NoCursor));
@@ -184,12 +184,12 @@ fn limits_hold() {
     assert!(matches!(library.ask(&all("")), Err(SearchError::Nothing)));
     assert!(matches!(library.ask(&all("?!")), Err(SearchError::Nothing)));
     assert!(matches!(library.ask(&all("\"open")), Err(SearchError::Query(e)) if e.at == 0));
-    assert_eq!(library.ask(&Request { limit: 0, ..all("linker") }).unwrap().hits.len(), 10);
-    assert_eq!(library.ask(&Request { limit: 9999, ..all("linker") }).unwrap().hits.len(), 50);
+    assert_eq!(library.ask(&Request { limit: 0, ..all("linker") }).expect("an answer").hits.len(), 10);
+    assert_eq!(library.ask(&Request { limit: 9999, ..all("linker") }).expect("an answer").hits.len(), 50);
     for query in ["linker", "-absent"] {
         let (mut request, mut found) = (all(query), BTreeSet::new());
         loop {
-            let page = library.ask(&request).unwrap();
+            let page = library.ask(&request).expect("an answer");
             assert!(!page.complete, "there is more than is ranked");
             found.extend(page.hits.iter().map(|hit| hit.id));
             let Some(cursor) = page.cursor else { break };
