@@ -7,18 +7,20 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use wats::event::{Hex32, Rules, parse};
+use wats::event::{Content, Hex32, Rules, parse};
 use wats::generate::{Generator, Plan, Said};
 use wats::search::{Index, Request, Search, catch_up};
-use wats::store::{Appender, PostRecord, Seq, Sizes, Store, Ticked, ViewBatch};
+use wats::store::{Added, Appender, PostRecord, Seq, Sizes, Store, Ticked, ViewBatch};
 use wats_dataflows::fixed::Fixed;
 use wats_dataflows::ids::Millis;
 use wats_dataflows::views::{Counts, Status};
 
 /// Views of one batch, and events of one sync.
 const BATCH: usize = 10_000;
-/// Rounds over all queries.
+/// How often each query is asked.
 const ROUNDS: usize = 20;
+/// For the store to end the work that filling it left.
+const REST: Duration = Duration::from_secs(5);
 
 fn main() {
     let posts: u64 = std::env::args().skip(1).find_map(|a| a.parse().ok()).unwrap_or(100_000);
@@ -41,21 +43,30 @@ fn main() {
         followed.events as f64 / took.as_secs_f64(),
         size / followed.events.max(1)
     );
+    std::thread::sleep(REST);
     measure(&store, &index, &network);
     let _ = std::fs::remove_dir_all(&dir);
 }
 
 /// Posts with views; the name of their network.
 fn fill(store: &Arc<Store>, posts: u64) -> String {
-    let plan = Plan { events: posts + posts / 4, posts: Some(posts), signed: false, ..Plan::default() };
+    let plan = Plan { events: 4 * posts, posts: Some(posts), signed: false, ..Plan::default() };
     let mut appender = Appender::new(store.clone()).expect("a store");
     let mut views = ViewBatch::default();
+    let mut left = posts;
     for (n, record) in Generator::new(&plan).enumerate() {
         let Said::Event(text) = &record.said else { continue };
         let event = parse(text.as_bytes(), &Rules::any()).expect("a generated event");
-        appender.event(&event, record.received_at, text).expect("a store");
+        let added = appender.event(&event, record.received_at, text).expect("a store");
+        if !matches!(added, Added::New(_)) {
+            continue;
+        }
         if event.title.is_some() || event.quote.is_some() {
             views.post(&plan.network, event.id, Some(&view(&event.id, event.author))).expect("a view");
+            left -= u64::from(matches!(event.content, Content::Post(_)));
+            if left == 0 {
+                break;
+            }
         }
         if n % BATCH == 0 {
             appender.commit().expect("a store");

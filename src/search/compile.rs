@@ -21,6 +21,9 @@ const TITLE: f32 = 2.0;
 /// Keys that the first digits of `author:` may stand for; more are not looked at.
 const MAX_AUTHORS: usize = 64;
 
+/// A part of a query that the index runs, and whether it must be there.
+type Part = (Occur, Box<dyn Run>);
+
 /// A query that the index runs.
 pub(super) struct Compiled {
     pub run: Box<dyn Run>,
@@ -42,7 +45,7 @@ pub(super) fn compile(
 ) -> Result<Compiled, SearchError> {
     let mut compiler =
         Compiler { network, searcher, scanner: Scanner::default(), words: HashSet::new(), scored: false };
-    let mut all: Vec<(Occur, Box<dyn Run>)> = Vec::new();
+    let mut all: Vec<Part> = Vec::new();
     let mut may: Vec<Box<dyn Run>> = Vec::new();
     for clause in &query.clauses {
         match clause.need {
@@ -56,7 +59,7 @@ pub(super) fn compile(
         query.clauses.iter().any(|clause| clause.need == Need::Must && clause.terms.iter().any(words));
     all.extend(compiler.filters(filter)?);
     let words_only = all.is_empty();
-    let mut may: Vec<(Occur, Box<dyn Run>)> = may.into_iter().map(|run| (Occur::Should, run)).collect();
+    let mut may: Vec<Part> = may.into_iter().map(|run| (Occur::Should, run)).collect();
     let run: Box<dyn Run> = match (words_only, needed, may.is_empty()) {
         (true, _, false) => Box::new(BooleanQuery::new(may)),
         // Words that need not be there say only what comes first.
@@ -224,7 +227,7 @@ impl Compiler<'_> {
         Ok(unscored(one_of(found.into_iter().map(term).collect())))
     }
 
-    fn filters(&mut self, filter: &Filter) -> Result<Vec<(Occur, Box<dyn Run>)>, SearchError> {
+    fn filters(&mut self, filter: &Filter) -> Result<Vec<Part>, SearchError> {
         let mut runs = Vec::new();
         runs.extend(filter.tags.iter().map(|tag| self.exact(Exact::Tag(&tag.to_lowercase()))));
         runs.extend(filter.kind.map(|kind| self.exact(Exact::Kind(kind))));

@@ -1,13 +1,15 @@
 //! Answering a search: candidates of the index, ranked by what the views say of them.
 
-use super::compile::{compile, statistics};
+use super::compile::{Compiled, compile, statistics};
 use super::document::Document;
 use super::index::{CREATED_AT, ID, Index, KIND, kind_of};
 use super::pages::{Candidate, Cursor, Found, MEMORY, Pages};
 use super::query::{Kind, is_key_digits, parse};
 use super::rank::{Ranked, at_least, by_relevance, in_band, within_band};
 use super::snippet::{line, snippet};
-use super::{CANDIDATES, FILTERED_CANDIDATES, Filter, HITS, Hit, MAX_HITS, Page, Request, SearchError};
+use super::{
+    CANDIDATES, FILTERED_CANDIDATES, Filter, HITS, Hit, MAX_BAND, MAX_HITS, Page, Request, SearchError,
+};
 use crate::event::Hex32;
 use crate::event::fields::MAX_TITLE_CHARS;
 use crate::store::{PostRecord, Reader, Shown, Store, StoreError};
@@ -19,6 +21,10 @@ use wats_dataflows::fixed::Fixed;
 use wats_dataflows::ids::Millis;
 use wats_dataflows::views::{Counts, Status};
 
+/// Candidates that are taken from the index at first; the rest when they are used up.
+const FIRST: usize = 250;
+/// Candidates whose views are read at a time.
+const STEP: usize = 64;
 /// Sources of a hit, at most.
 const MAX_SOURCES: usize = 64;
 
@@ -53,24 +59,22 @@ impl Search {
         let searcher = self.index.searcher();
         let compiled = compile(&request.network, &query, &request.filter, &searcher)?;
         let asked = fingerprint(request);
+        let inquiry = Inquiry { searcher: &searcher, network: &request.network, compiled: &compiled };
         let (cursor, found) = match &request.cursor {
             Some(cursor) => {
                 let cursor = Cursor::read(cursor)?;
                 (Some(cursor), self.pages.get(cursor)?)
             }
             None => {
-                let mut candidates = Candidates { searcher: &searcher, network: &request.network };
-                let most = match statuses_filter(&request.filter) {
-                    true => FILTERED_CANDIDATES,
-                    false => CANDIDATES,
-                };
-                let (rest, complete) = candidates.find(compiled.run.as_ref(), compiled.scored, most)?;
-                let found = Found { asked, ranked: Vec::new(), rest: rest.into(), complete };
+                let (rest, complete) = inquiry.candidates(FIRST)?;
+                let seen = rest.iter().map(|of| of.id).collect();
+                let found =
+                    Found { asked, ranked: Vec::new(), rest: rest.into(), seen, complete, all: complete };
                 (None, Arc::new(std::sync::Mutex::new(found)))
             }
         };
         let reader = self.store.read();
-        let shelf = Shelf { search: self, request, reader: &reader };
+        let shelf = Shelf { search: self, request, inquiry, reader: &reader };
         let from = cursor.map_or(0, |cursor| cursor.from as usize);
         let limit = if request.limit == 0 { HITS } else { request.limit.min(MAX_HITS) };
         let (ids, more, complete) = {
@@ -79,15 +83,13 @@ impl Search {
                 return Err(SearchError::OtherSearch);
             }
             // One more than is shown tells whether there is another page.
-            while found.ranked.len() <= from + limit && !found.rest.is_empty() {
+            while found.ranked.len() <= from + limit && shelf.has_more(&mut found, 0)? {
                 shelf.rank_band(&mut found)?;
             }
-            found.ranked.truncate(CANDIDATES);
             let ids: Vec<Hex32> = found.ranked.iter().skip(from).take(limit).copied().collect();
             (ids, found.ranked.len() > from + limit, found.complete)
         };
-        let hits: Result<Vec<Option<Hit>>, SearchError> =
-            ids.iter().map(|id| shelf.hit(*id, &compiled.words)).collect();
+        let hits: Result<Vec<Option<Hit>>, SearchError> = ids.iter().map(|id| shelf.hit(*id)).collect();
         let next = match (more, cursor) {
             (false, _) => None,
             (true, Some(cursor)) => Some(cursor),
@@ -136,25 +138,23 @@ fn fingerprint(request: &Request) -> [u8; 32] {
     *blake3::hash(format!("{network}\0{query}\0{filter:?}\0{include_low}").as_bytes()).as_bytes()
 }
 
-/// Takes candidates from the index.
-struct Candidates<'s> {
+/// What is asked of the index.
+#[derive(Clone, Copy)]
+struct Inquiry<'s> {
     searcher: &'s Searcher,
     network: &'s str,
+    compiled: &'s Compiled,
 }
 
-impl Candidates<'_> {
+impl Inquiry<'_> {
     /// The most relevant, or the newest where nothing is more relevant than another; whether they are all.
-    fn find(
-        &mut self,
-        run: &dyn tantivy::query::Query,
-        scored: bool,
-        most: usize,
-    ) -> Result<(Vec<Candidate>, bool), SearchError> {
+    fn candidates(&self, most: usize) -> Result<(Vec<Candidate>, bool), SearchError> {
         let Some(statistics) = statistics(self.searcher, self.network)? else {
             return Ok((Vec::new(), true));
         };
         let top = TopDocs::with_limit(most + 1);
-        let mut found: Vec<(f32, DocAddress)> = match scored {
+        let run = self.compiled.run.as_ref();
+        let mut found: Vec<(f32, DocAddress)> = match self.compiled.scored {
             true => self.searcher.search_with_statistics_provider(run, &top.order_by_score(), &statistics)?,
             false => {
                 let newest = top.order_by_u64_field(CREATED_AT, Order::Desc);
@@ -203,22 +203,50 @@ impl Candidates<'_> {
 struct Shelf<'s> {
     search: &'s Search,
     request: &'s Request,
+    inquiry: Inquiry<'s>,
     reader: &'s Reader<'s>,
 }
 
 impl Shelf<'_> {
-    /// Ranks the next band of what is left.
+    /// Whether there are more candidates than so many of what is left. When the first have been used up,
+    /// the index is asked for all that may be ranked; those that were among the first are not taken again.
+    fn has_more(&self, found: &mut Found, than: usize) -> Result<bool, SearchError> {
+        if found.rest.len() <= than && !found.all {
+            let most = match statuses_filter(&self.request.filter) {
+                true => FILTERED_CANDIDATES,
+                false => CANDIDATES,
+            };
+            let (more, complete) = self.inquiry.candidates(most)?;
+            let others = more.into_iter().filter(|of| !found.seen.contains(&of.id));
+            found.rest.extend(others.take(most.saturating_sub(found.seen.len())));
+            (found.all, found.complete) = (true, complete);
+            found.seen = HashSet::new();
+        }
+        Ok(found.rest.len() > than)
+    }
+
+    /// Ranks the next band of what is left; the first that is shown opens it.
     fn rank_band(&self, found: &mut Found) -> Result<(), SearchError> {
         let mut band: Vec<Ranked> = Vec::new();
         let mut authors: HashMap<Hex32, bool> = HashMap::new();
         let mut taken = 0;
-        for candidate in &found.rest {
-            // The first that is shown opens the band.
-            if band.first().is_some_and(|first| !in_band(first.relevance, candidate.relevance)) {
+        while taken < MAX_BAND && self.has_more(found, taken)? {
+            let rest = found.rest.range(taken..);
+            let first = band.first().map(|first| first.relevance);
+            let Some(first) = first.or_else(|| rest.clone().next().map(|next| next.relevance)) else {
+                break;
+            };
+            let step: Vec<&Candidate> =
+                rest.take(STEP.min(MAX_BAND - taken)).take_while(|of| in_band(first, of.relevance)).collect();
+            if step.is_empty() {
                 break;
             }
-            band.extend(self.ranked(candidate, &mut authors)?);
-            taken += 1;
+            let ids: Vec<Hex32> = step.iter().map(|of| of.id).collect();
+            let posts = self.reader.posts_of(&self.request.network, &ids)?;
+            for (candidate, post) in step.iter().zip(posts) {
+                band.extend(self.ranked(candidate, post, &mut authors)?);
+            }
+            taken += step.len();
         }
         found.rest.drain(..taken);
         band.sort_unstable_by(within_band);
@@ -230,13 +258,14 @@ impl Shelf<'_> {
     fn ranked(
         &self,
         candidate: &Candidate,
+        post: Option<PostRecord>,
         authors: &mut HashMap<Hex32, bool>,
     ) -> Result<Option<Ranked>, SearchError> {
-        let post = self.post(candidate.id)?;
+        let post = self.known(candidate.id, post)?;
         let filter = &self.request.filter;
-        let asked = filter.statuses.is_empty() || filter.statuses.contains(&post.status);
-        let enough = filter.min_status.is_none_or(|min| at_least(post.status, min));
-        if !(asked && enough) || !self.shows(post.author, authors)? {
+        let named = filter.statuses.is_empty() || filter.statuses.contains(&post.status);
+        let asked = named && filter.min_status.is_none_or(|min| at_least(post.status, min));
+        if !(asked && self.shows(post.author, authors)?) {
             return Ok(None);
         }
         Ok(Some(Ranked {
@@ -250,8 +279,8 @@ impl Shelf<'_> {
     }
 
     /// The view of a post; of one that the views do not know yet, that nothing was said of it.
-    fn post(&self, id: Hex32) -> Result<PostRecord, SearchError> {
-        if let Some(post) = self.reader.post(&self.request.network, id)? {
+    fn known(&self, id: Hex32, post: Option<PostRecord>) -> Result<PostRecord, SearchError> {
+        if let Some(post) = post {
             return Ok(post);
         }
         let author = self.document(id)?.map(|event| event.author).unwrap_or_default();
@@ -302,11 +331,11 @@ impl Shelf<'_> {
     }
 
     /// What is shown of an event.
-    fn hit(&self, id: Hex32, words: &HashSet<String>) -> Result<Option<Hit>, SearchError> {
+    fn hit(&self, id: Hex32) -> Result<Option<Hit>, SearchError> {
         let Some(event) = self.document(id)? else {
             return Ok(None);
         };
-        let post = self.post(id)?;
+        let post = self.known(id, self.reader.post(&self.request.network, id)?)?;
         let threads = self.entry(id, event.kind, post.status)?;
         let knowledge = threads.is_some();
         let mut sources = if event.kind == Kind::Digest { event.refs.clone() } else { Vec::new() };
@@ -324,7 +353,7 @@ impl Shelf<'_> {
             thread: event.thread,
             created_at: event.created_at,
             title: self.title(id, &event)?,
-            snippet: snippet(&event.text, words),
+            snippet: snippet(&event.text, &self.inquiry.compiled.words),
             tags: event.tags.iter().filter_map(|tag| line(tag, MAX_TITLE_CHARS)).collect(),
             status: post.status,
             why: post.why.filter(|_| contested),

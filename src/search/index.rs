@@ -230,9 +230,10 @@ impl Live {
             None if metas.segments.is_empty() => Mark::default(),
             None => return Err(Some("it does not say how far it goes".into())),
         };
-        // Files in the making are listed too; none is in use now.
+        // Listed are also files in the making, and those of deleted documents: there are none.
         let files = metas.list_segment_files();
-        let files = files.into_iter().filter(|name| name.extension().is_none_or(|kind| kind != "temp"));
+        let made = |name: &PathBuf| name.extension().is_none_or(|kind| kind != "temp" && kind != "del");
+        let files = files.into_iter().filter(made);
         let files: HashSet<PathBuf> = files.collect();
         sweep(directory, &files).map_err(|e| Some(e.to_string()))?;
         for name in &files {

@@ -85,7 +85,7 @@ impl Indexer {
             mark,
             added: 0,
             waiting: 0,
-            committed: Instant::now() - PERIOD,
+            committed: Instant::now().checked_sub(PERIOD).unwrap_or_else(Instant::now),
             took: Duration::ZERO,
         }
     }

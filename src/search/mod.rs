@@ -10,8 +10,8 @@
 //! change of one is seen by the next query.
 //!
 //! How many results are ranked is bounded: the [`CANDIDATES`] most relevant (the newest, where a query only
-//! filters). Where more are of like relevance, a band is cut there, and what is checked but beyond is not
-//! moved up; [`Page::complete`] tells.
+//! filters), in bands of at most [`MAX_BAND`]. Where more are of like relevance, as for one common word, a
+//! band is cut there, and what is checked but beyond is not moved up; [`Page::complete`] tells of the first.
 
 mod compile;
 pub mod document;
@@ -43,6 +43,8 @@ use wats_dataflows::views::{Counts, Status};
 pub const CANDIDATES: usize = 1_000;
 /// How many are looked at where statuses filter: those that pass are ranked.
 pub const FILTERED_CANDIDATES: usize = 4_000;
+/// How many results a band holds at most: about so many views are read for a page.
+pub const MAX_BAND: usize = 250;
 /// The most hits of a page.
 pub const MAX_HITS: usize = 50;
 /// The hits of a page, where nobody says how many.
@@ -167,8 +169,9 @@ pub struct Page {
     /// Where to go on; none at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
-    /// Whether everything that matched was ranked; otherwise there were more than [`CANDIDATES`], and
-    /// a narrower query may find others.
+    /// Whether everything that matched can be paged through as it was found. It is false while more than
+    /// the first candidates may follow; at the last page it tells that more than [`CANDIDATES`] matched,
+    /// and a narrower query may find others.
     pub complete: bool,
 }
 

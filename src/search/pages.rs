@@ -7,10 +7,10 @@
 //! Memory is bounded: when there is no room for another query, the one that was not asked for longest
 //! goes, and its cursors are told to be too old. So are those of before a restart.
 
-use super::SearchError;
 use super::query::Kind;
+use super::{CANDIDATES, SearchError};
 use crate::event::Hex32;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use wats_dataflows::ids::Millis;
 
@@ -35,13 +35,20 @@ pub(super) struct Found {
     pub ranked: Vec<Hex32>,
     /// Not ranked yet, by relevance.
     pub rest: VecDeque<Candidate>,
-    /// Whether these are all that matched.
+    /// The ids of the first candidates, until the others were taken from the index.
+    pub seen: HashSet<Hex32>,
+    /// Whether no more are to be taken from the index.
+    pub all: bool,
+    /// Whether these are known to be all that matched.
     pub complete: bool,
 }
 
 impl Found {
+    /// The most it will take: what is found later is counted from the beginning.
     fn bytes(&self) -> usize {
-        size_of::<Found>() + (self.rest.len() + self.ranked.len()) * size_of::<Candidate>()
+        let later = if self.all { 0 } else { CANDIDATES };
+        let ids = 2 * self.seen.len() * size_of::<Hex32>();
+        size_of::<Found>() + ids + (self.rest.len() + self.ranked.len() + later) * size_of::<Candidate>()
     }
 }
 
@@ -151,9 +158,9 @@ mod tests {
     #[test]
     fn the_oldest_goes_when_there_is_no_room() {
         let pages = Pages::new(Hex32([7; 32]), 3 * Found::default().bytes());
-        let kept: Vec<Cursor> = (0..3).map(|_| pages.keep(Found::default()).unwrap().0).collect();
+        let kept: Vec<Cursor> = (0..3).map(|_| pages.keep(Found::default()).expect("room").0).collect();
         assert!(pages.get(kept[0]).is_ok(), "asked for again");
-        let fourth = pages.keep(Found::default()).unwrap().0;
+        let fourth = pages.keep(Found::default()).expect("room").0;
         assert!(matches!(pages.get(kept[1]), Err(SearchError::TooOld)));
         assert!([kept[0], kept[2], fourth].iter().all(|cursor| pages.get(*cursor).is_ok()));
     }
@@ -161,8 +168,8 @@ mod tests {
     #[test]
     fn a_cursor_is_told_from_others() {
         let pages = Pages::new(Hex32([7; 32]), MEMORY);
-        let cursor = Cursor { from: 20, ..pages.keep(Found::default()).unwrap().0 };
-        assert_eq!(Cursor::read(&cursor.write()).unwrap(), cursor);
+        let cursor = Cursor { from: 20, ..pages.keep(Found::default()).expect("room").0 };
+        assert_eq!(Cursor::read(&cursor.write()).expect("a cursor"), cursor);
         let other = Pages::new(Hex32([8; 32]), MEMORY);
         assert!(matches!(other.get(cursor), Err(SearchError::OtherStore)));
         for text in ["", "xyz", "é", &cursor.write()[1..]] {

@@ -204,6 +204,29 @@ impl Reader<'_> {
         self.record(Family::Posts, &scoped(network, &id))
     }
 
+    /// The views of many posts, in the order of their ids as given: for each it costs a fraction of
+    /// [`Reader::post`].
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn posts_of(&self, network: &str, ids: &[Hex32]) -> Result<Vec<Option<PostRecord>>, StoreError> {
+        let mut keys: Vec<(Vec<u8>, usize)> =
+            ids.iter().enumerate().map(|(n, id)| (scoped(network, id), n)).collect();
+        keys.sort_unstable();
+        let mut options = ReadOptions::default();
+        options.set_snapshot(&self.snapshot);
+        let family = self.store.family(Family::Posts);
+        let sorted = keys.iter().map(|(key, _)| key);
+        let found = self.store.db.batched_multi_get_cf_opt(family, sorted, true, &options);
+        let mut records = vec![None; ids.len()];
+        for ((key, n), bytes) in keys.iter().zip(found) {
+            if let Some(bytes) = bytes? {
+                records[*n] = Some(decode(&bytes).map_err(|cause| at(Family::Posts, key, cause))?);
+            }
+        }
+        Ok(records)
+    }
+
     /// The view of a key.
     ///
     /// # Errors

@@ -73,6 +73,6 @@ fn what_was_checked_comes_first() {
     let order: Vec<_> = hits.iter().map(|hit| (hit.id, hit.knowledge)).collect();
     assert_eq!(order[..2], [(digest, true), (right, false)]);
     assert!(hits[0].sources.starts_with(&[right, ask]), "{:?}", hits[0].sources);
-    let shown = library.ask(&all("kind:ask")).unwrap().hits;
+    let shown = library.ask(&all("kind:ask")).expect("an answer").hits;
     assert_eq!(shown[0].read_first, Some(digest));
 }

@@ -19,12 +19,39 @@ fn posts(library: &mut Library, count: usize) -> Vec<Hex32> {
         .collect()
 }
 
+/// Status and score of a post at a turn.
+fn view_of(n: usize, turn: usize) -> (Status, i64) {
+    let mixed = (n * 7 + turn * 13) % 11;
+    (STATUSES[mixed % 4], mixed as i64 - 4)
+}
+
 fn set_views(library: &mut Library, posts: &[Hex32], turn: usize) {
     for (n, post) in posts.iter().enumerate() {
-        let mixed = (n * 7 + turn * 13) % 11;
-        library.view(*post, &viewed(2 + (n % 4) as u8, STATUSES[mixed % 4], mixed as i64 - 4));
+        let (status, score) = view_of(n, turn);
+        library.view(*post, &viewed(2 + (n % 4) as u8, status, score));
     }
     library.publish();
+}
+
+/// Turns all pages of a query while views change and posts come in; the hits, in order.
+fn turn_pages(library: &mut Library, posts: &[Hex32], limit: usize) -> Vec<Hex32> {
+    set_views(library, posts, 0);
+    let mut request = Request { limit, ..all("linker") };
+    let mut found = Vec::new();
+    for turn in 1.. {
+        let page = library.ask(&request).expect("an answer");
+        found.extend(page.hits.iter().map(|hit| hit.id));
+        let Some(cursor) = page.cursor else { break };
+        if request.cursor.is_some() {
+            let again = library.ask(&request).expect("an answer");
+            assert_eq!(again.hits, page.hits, "the same cursor gives the same page");
+        }
+        request.cursor = Some(cursor);
+        set_views(library, posts, turn);
+        library.post(2, "the linker");
+        library.settle();
+    }
+    found
 }
 
 #[test]
@@ -32,28 +59,47 @@ fn pages_neither_repeat_nor_skip_while_statuses_move() {
     let mut library = Library::new("moving");
     let posts = posts(&mut library, 120);
     library.settle();
-    set_views(&mut library, &posts, 0);
-    let mut request = Request { limit: 7, ..all("linker") };
-    let mut found = Vec::new();
-    for turn in 1.. {
-        let page = library.ask(&request).unwrap();
-        assert_eq!(
-            page,
-            library
-                .ask(&request)
-                .map(|again| wats::search::Page { cursor: page.cursor.clone(), ..again })
-                .unwrap()
-        );
-        found.extend(page.hits.iter().map(|hit| hit.id));
-        let Some(cursor) = page.cursor else { break };
-        request.cursor = Some(cursor);
-        set_views(&mut library, &posts, turn);
-        // New posts come in meanwhile, and are not in the pages of before.
-        library.post(2, "the linker");
-        library.settle();
-    }
-    assert_eq!(found.len(), posts.len());
+    let found = turn_pages(&mut library, &posts, 7);
+    assert_eq!(found.len(), posts.len(), "what came in meanwhile is not in the pages of before");
     assert_eq!(found.iter().collect::<BTreeSet<_>>(), posts.iter().collect());
+}
+
+/// More than are taken from the index at first, and of several bands.
+#[test]
+fn many_pages_neither_repeat_nor_skip() {
+    let mut library = Library::new("many");
+    let posts = posts(&mut library, 700);
+    library.settle();
+    let found = turn_pages(&mut library, &posts, 50);
+    let set: BTreeSet<_> = found.iter().collect();
+    assert_eq!(set.len(), found.len(), "none is repeated");
+    assert!(posts.iter().all(|post| set.contains(post)), "none is skipped");
+}
+
+/// Within a band the order is that of a sort done the slow way.
+#[test]
+fn a_band_is_sorted_as_a_slow_sort_would() {
+    let mut library = Library::new("slow");
+    let posts: Vec<Hex32> = (0..45).map(|n| library.post(2 + (n % 4) as u8, "the linker fails")).collect();
+    library.settle();
+    set_views(&mut library, &posts, 5);
+    let mut left: Vec<(usize, Hex32)> = posts.iter().copied().enumerate().collect();
+    let mut want = Vec::new();
+    while !left.is_empty() {
+        let place = |n: usize| {
+            let (status, score) = view_of(n, 5);
+            let status = match status {
+                Status::Confirmed => 0,
+                Status::Unverified | Status::Stale => 1,
+                Status::Contested => 2,
+            };
+            // The later the newer.
+            (status, -score, usize::MAX - n)
+        };
+        let best = (0..left.len()).min_by_key(|at| place(left[*at].0)).expect("there is one");
+        want.push(left.remove(best).1);
+    }
+    assert_eq!(library.find("linker"), want);
 }
 
 #[test]
@@ -68,7 +114,7 @@ fn all_pages_together_are_the_whole_order() {
         let mut request = Request { limit, ..all("linker fails") };
         let mut found = Vec::new();
         loop {
-            let page = library.ask(&request).unwrap();
+            let page = library.ask(&request).expect("an answer");
             assert!(page.hits.len() <= limit && page.complete);
             found.extend(page.hits.iter().map(|hit| hit.id));
             let Some(cursor) = page.cursor else { break };
@@ -91,16 +137,16 @@ fn a_status_that_moves_away_while_paging_is_shown_as_it_is() {
     library.publish();
     let filter = Filter { min_status: Some(Status::Confirmed), ..Filter::default() };
     let mut request = Request { limit: 4, filter, ..all("linker") };
-    let page = library.ask(&request).unwrap();
+    let page = library.ask(&request).expect("an answer");
     for post in &posts {
         library.view(*post, &viewed(2, Status::Contested, 0));
     }
     library.publish();
     request.cursor = page.cursor;
-    let rest = library.ask(&request).unwrap();
+    let rest = library.ask(&request).expect("an answer");
     assert_eq!(rest.hits.iter().map(|hit| hit.status).collect::<Vec<_>>(), [Status::Contested; 2]);
     request.cursor = None;
-    assert_eq!(library.ask(&request).unwrap().hits, [], "asked anew, there is none");
+    assert_eq!(library.ask(&request).expect("an answer").hits, [], "asked anew, there is none");
 }
 
 #[test]
@@ -109,10 +155,10 @@ fn a_cursor_that_does_not_fit_is_told_so() {
     posts(&mut library, 20);
     library.settle();
     let first = Request { limit: 5, ..all("linker") };
-    let cursor = library.ask(&first).unwrap().cursor;
+    let cursor = library.ask(&first).expect("an answer").cursor;
     assert!(cursor.is_some());
     let with = |cursor: &str, query: &str| Request { cursor: Some(cursor.into()), limit: 5, ..all(query) };
-    let cursor = cursor.unwrap();
+    let cursor = cursor.expect("there is one");
     let fails = |request: &Request| library.ask(request).expect_err("it must not be answered");
     assert!(matches!(fails(&with(&cursor, "fails")), SearchError::OtherSearch));
     assert!(matches!(fails(&with("abc", "linker")), SearchError::NoCursor));
@@ -138,17 +184,17 @@ fn limits_hold() {
     assert!(matches!(library.ask(&all("")), Err(SearchError::Nothing)));
     assert!(matches!(library.ask(&all("?!")), Err(SearchError::Nothing)));
     assert!(matches!(library.ask(&all("\"open")), Err(SearchError::Query(e)) if e.at == 0));
-    assert_eq!(library.ask(&Request { limit: 0, ..all("linker") }).unwrap().hits.len(), 10);
-    assert_eq!(library.ask(&Request { limit: 9999, ..all("linker") }).unwrap().hits.len(), 50);
+    assert_eq!(library.ask(&Request { limit: 0, ..all("linker") }).expect("an answer").hits.len(), 10);
+    assert_eq!(library.ask(&Request { limit: 9999, ..all("linker") }).expect("an answer").hits.len(), 50);
     for query in ["linker", "-absent"] {
-        let (mut request, mut found) = (all(query), 0);
+        let (mut request, mut found) = (all(query), BTreeSet::new());
         loop {
-            let page = library.ask(&request).unwrap();
+            let page = library.ask(&request).expect("an answer");
             assert!(!page.complete, "there is more than is ranked");
-            found += page.hits.len();
+            found.extend(page.hits.iter().map(|hit| hit.id));
             let Some(cursor) = page.cursor else { break };
             request.cursor = Some(cursor);
         }
-        assert_eq!(found, CANDIDATES);
+        assert_eq!(found.len(), CANDIDATES);
     }
 }

@@ -89,7 +89,7 @@ fn authors_of_low_reputation_are_left_out_unless_asked_for() {
     let found = library.find("linker");
     assert_eq!(found.len(), 2);
     assert!(found.contains(&posts[0]) && found.contains(&posts[2]), "zero is not below zero: {found:?}");
-    let page = library.ask(&Request { include_low: true, ..all("linker") }).unwrap();
+    let page = library.ask(&Request { include_low: true, ..all("linker") }).expect("an answer");
     assert_eq!(page.hits.len(), 3);
 }
 
@@ -108,8 +108,8 @@ fn a_hit_has_labels_and_counts_and_no_number_of_trust() {
     library.view(post, &view);
     library.reputation(2, 987_654_321);
     library.settle();
-    let page = library.ask(&all("linker")).unwrap();
-    let json = serde_json::to_value(&page).unwrap();
+    let page = library.ask(&all("linker")).expect("an answer");
+    let json = serde_json::to_value(&page).expect("an answer");
     let hit = &json["hits"][0];
     assert_eq!(hit["status"], "contested");
     assert_eq!(hit["why"], "contested: contradicted by 1 key");
@@ -120,7 +120,7 @@ fn a_hit_has_labels_and_counts_and_no_number_of_trust() {
     assert_eq!(hit["snippet"], json!({"text": "the musl linker fails", "highlights": [[9, 15]]}));
     let said = json.to_string();
     assert!(!said.contains("123456789") && !said.contains("987654321"), "{said}");
-    let names: Vec<&str> = hit.as_object().unwrap().keys().map(String::as_str).collect();
+    let names: Vec<&str> = hit.as_object().expect("there is one").keys().map(String::as_str).collect();
     let known = [
         "author",
         "counts",
@@ -164,7 +164,7 @@ fn knowledge_comes_first_with_its_sources() {
     assert_eq!(hits[1].sources, [ask]);
     assert_eq!(hits[1].title.as_deref(), Some("Why does the linker fail?"), "a reply bears its thread's");
     assert_eq!(hits[1].kind, Kind::Answer);
-    let asked = library.hits("fail").into_iter().find(|hit| hit.id == ask).unwrap();
+    let asked = library.hits("fail").into_iter().find(|hit| hit.id == ask).expect("there is one");
     assert_eq!(asked.read_first, Some(answer), "whoever finds the ask is told of its answer");
 }
 
