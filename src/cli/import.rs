@@ -33,6 +33,9 @@ pub(super) struct Args {
     json: bool,
 }
 
+/// Lines with their numbers.
+type Numbered = Vec<(u64, Vec<u8>)>;
+
 /// Lines that are sent to a node at a time.
 const LINES: usize = 2_000;
 
@@ -102,9 +105,9 @@ fn send(
 /// Sends lines; those to be sent again, after the time that the node asks for.
 fn send_some(
     node: &mut Client,
-    lines: Vec<(u64, Vec<u8>)>,
+    lines: Numbered,
     imported: &mut Imported,
-) -> Result<Vec<(u64, Vec<u8>)>, Box<dyn Error>> {
+) -> Result<Numbered, Box<dyn Error>> {
     let mut body = Vec::with_capacity(lines.iter().map(|(_, line)| line.len() + 1).sum());
     for (_, line) in &lines {
         body.extend_from_slice(line);

@@ -69,9 +69,12 @@ pub struct Waiters(Mutex<All>);
 #[derive(Debug, Default)]
 struct All {
     next: u64,
-    by: HashMap<(String, Under), HashMap<u64, (Wanted, Arc<Notify>)>>,
+    by: HashMap<(String, Under), HashMap<u64, Waiting>>,
     count: usize,
 }
+
+/// What somebody waits for, and how to wake them.
+type Waiting = (Wanted, Arc<Notify>);
 
 /// The most waiters at a time.
 pub const MOST: usize = 4096;

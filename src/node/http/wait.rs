@@ -174,7 +174,7 @@ fn is_shown(
 ) -> Result<bool, Problem> {
     if let Some(min) = min {
         let post = reader.post(&said.net, said.id)?;
-        if !post.is_some_and(|post| post.status >= min) {
+        if post.is_none_or(|post| post.status < min) {
             return Ok(false);
         }
     }
