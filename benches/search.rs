@@ -1,4 +1,4 @@
-//! Search beside plain top-k in the same run: `cargo bench --bench search -- [POSTS]`.
+//! Search beside plain top-k in the same run: `cargo bench --bench search -- [POSTS] [QUERY]...`.
 //!
 //! A store of generated posts with views is indexed; then the same queries are answered as agents ask
 //! them, and as the index alone would: the ten best by BM25, nothing read of views. Prints a table; judges
@@ -23,7 +23,15 @@ const ROUNDS: usize = 20;
 const REST: Duration = Duration::from_secs(5);
 
 fn main() {
-    let posts: u64 = std::env::args().skip(1).find_map(|a| a.parse().ok()).unwrap_or(100_000);
+    let mut arguments: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
+    let mut posts = 100_000;
+    if let Some(given) = arguments.first().and_then(|first| first.parse().ok()) {
+        posts = given;
+        arguments.remove(0);
+    }
+    if arguments.is_empty() {
+        arguments = QUERIES.map(str::to_owned).to_vec();
+    }
     let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("bench-search");
     let _ = std::fs::remove_dir_all(&dir);
     let store = Arc::new(Store::open(&dir.join("store"), Sizes::default()).expect("a store"));
@@ -44,7 +52,7 @@ fn main() {
         size / followed.events.max(1)
     );
     std::thread::sleep(REST);
-    measure(&store, &index, &network);
+    measure(&store, &index, &network, &arguments);
     let _ = std::fs::remove_dir_all(&dir);
 }
 
@@ -120,12 +128,12 @@ const QUERIES: [&str; 16] = [
     "tz=utc",
 ];
 
-fn measure(store: &Arc<Store>, index: &Arc<Index>, network: &str) {
+fn measure(store: &Arc<Store>, index: &Arc<Index>, network: &str, queries: &[String]) {
     let search = Search::new(store.clone(), index.clone(), Fixed::ZERO);
     let (mut plain, mut whole, mut deep) = (Vec::new(), Vec::new(), Vec::new());
     println!("{:<44} {:>10} {:>10} {:>6} hits", "query (medians)", "plain", "search", "ratio");
-    for query in QUERIES {
-        let request = Request { network: network.into(), query: query.into(), ..Request::default() };
+    for query in queries {
+        let request = Request { network: network.into(), query: query.clone(), ..Request::default() };
         let (mut plainly, mut wholly, mut hits) = (Vec::new(), Vec::new(), 0);
         for _ in 0..ROUNDS {
             let begun = Instant::now();
@@ -145,7 +153,7 @@ fn measure(store: &Arc<Store>, index: &Arc<Index>, network: &str) {
         }
         let (p, w) = (quantile(&mut plainly, 50), quantile(&mut wholly, 50));
         println!(
-            "{query:<44} {:>10} {:>10} {:>6.2} {hits:>4}",
+            "{query:<44.44} {:>10} {:>10} {:>6.2} {hits:>4}",
             ms(p),
             ms(w),
             w.as_secs_f64() / p.as_secs_f64()

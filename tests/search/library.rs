@@ -84,6 +84,11 @@ impl Library {
         event.id
     }
 
+    /// Takes in an event that somebody else said.
+    pub fn append(&mut self, event: &Event, received_at: Millis, text: &str) {
+        self.appender.event(event, received_at, text).expect("a store");
+    }
+
     pub fn say(&mut self, key: u8, event: Value) -> Hex32 {
         self.say_in("main", key, event)
     }

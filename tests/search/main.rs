@@ -5,4 +5,5 @@ mod index;
 mod library;
 mod pages;
 mod ranking;
+mod real;
 mod words;
