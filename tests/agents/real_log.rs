@@ -1,21 +1,23 @@
 //! A real log through the real node: the accepted answer comes first.
 
+use super::http;
 use super::node::{Running, scratch};
-use super::{http, ids};
 use serde_json::Value;
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use wats::config::Config;
 use wats::event::Hex32;
 use wats::import::{Imported, import};
 use wats::log::Source;
-use wats::store::{Sizes, Store};
+use wats::said::Said;
+use wats::store::{Logged, Seq, Sizes, Store};
+use wats_dataflows::ids::Millis;
+use wats_dataflows::policy::Policy;
 
-/// For each question whose asker has weight, its accepted answer is the first of the thread's answers, as the
-/// search shows them, among those of comparable relevance.
+/// For each question whose asker has weight, the answer that it accepted is the first of its thread.
 #[test]
-fn accepted_answers_come_first_among_answers_of_like_relevance() {
+fn accepted_answers_come_first() {
     let log = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/quantumcomputing");
     if !log.exists() {
         eprintln!("skipped: there is no {}", log.display());
@@ -26,11 +28,10 @@ fn accepted_answers_come_first_among_answers_of_like_relevance() {
     let store = Arc::new(Store::open(&dir.join("store"), Sizes::default()).expect("a store"));
     let source = Source::open(&log.join("log.jsonl.gz")).expect("a log");
     let mut imported = Imported::default();
-    let end = wats_dataflows::ids::Millis(1_600_000_000_000);
-    import(&store, source, config.rules(), end, &mut imported, || {}).expect("a whole log");
+    import(&store, source, config.rules(), Millis(u64::MAX), &mut imported, || {}).expect("a whole log");
     assert!(imported.new > 10_000, "{imported:?}");
     let network = config.networks.as_ref().expect("networks")[0].id.clone();
-    let accepts = accepts(&store);
+    let (asks, end) = asks(&store);
     drop(store);
 
     let mut running = Running::with("real-log-node", |settings| {
@@ -40,62 +41,50 @@ fn accepted_answers_come_first_among_answers_of_like_relevance() {
         settings.clock.set(end);
     });
     running.settle();
-    let (mut seen, mut first) = (0, 0);
-    for (ask, accepted) in accepts {
-        let reader = running.store().read();
-        let Some(post) = reader.post(&network, accepted).expect("readable") else {
-            continue;
-        };
-        if post.counts.accepts == 0 {
-            // The asker has no weight in this reader's eyes.
-            continue;
-        }
-        drop(reader);
-        let path = format!("/v1/search?network={network}&kind=answer&thread={ask}&limit=50&include_low=true");
-        let found = http::get(running.address(), &path).json();
-        let hits = ids(&found["hits"]);
-        if !hits.contains(&accepted) {
-            continue;
-        }
-        seen += 1;
-        let status = |id: Hex32| -> Value {
-            let hits = found["hits"].as_array().expect("hits");
-            hits.iter().find(|hit| hit["id"] == id.to_string()).expect("a hit")["status"].clone()
-        };
-        first += usize::from(hits[0] == accepted || status(hits[0]) == status(accepted));
+    let reader = running.store().read();
+    let has_weight = |asker| {
+        let author = reader.author(&network, asker).expect("readable");
+        author.is_some_and(|author| author.weight >= Policy::default().w_min)
+    };
+    let askers: Vec<Hex32> =
+        asks.into_iter().filter(|(_, asker)| has_weight(*asker)).map(|(ask, _)| ask).collect();
+    // The index follows the store at its own pace.
+    let began = Instant::now();
+    let mut seen = 0;
+    while seen <= 100 && began.elapsed() < Duration::from_secs(60) {
+        seen = askers.iter().filter(|ask| accepted_is_first(&running, &network, **ask)).count();
     }
+    drop(reader);
     running.stop();
-    assert!(seen > 20, "{seen} questions were looked at");
-    assert_eq!(first, seen, "no answer of a lesser status comes before the accepted one");
+    assert!(seen > 100, "{seen} questions with an accepted answer");
 }
 
-/// By question, the answer that its asker accepted last.
-fn accepts(store: &Store) -> HashMap<Hex32, Hex32> {
-    use wats::event::{Content, Rules};
-    use wats::log::{Record, read_record};
-    use wats::store::{Logged, Seq};
-    let (mut askers, mut threads, mut found) = (HashMap::new(), HashMap::new(), HashMap::new());
+/// Whether a thread has an accepted answer; it must come first then.
+fn accepted_is_first(running: &Running, network: &str, ask: Hex32) -> bool {
+    let path = format!("/v1/search?network={network}&kind=answer&thread={ask}&limit=50");
+    let found = http::get(running.address(), &path).json();
+    let hits = found["hits"].as_array().expect("hits");
+    // An accept that has decayed, or that is of a contested answer, gives nothing any more.
+    let stands = |hit: &Value| hit["counts"]["accepts"] == 1 && hit["status"] == "confirmed";
+    let Some(at) = hits.iter().position(stands) else {
+        return false;
+    };
+    assert_eq!(at, 0, "{path}");
+    true
+}
+
+/// The questions with their askers, and when the last record was received.
+fn asks(store: &Store) -> (Vec<(Hex32, Hex32)>, Millis) {
+    let (mut asks, mut end) = (Vec::new(), Millis(0));
     for item in store.records(Seq(0)) {
-        let (_, Logged::Event { id, text, .. }) = item.expect("readable") else {
-            continue;
-        };
-        let Ok(Record::Event(event)) = read_record(text.as_bytes(), &Rules::any()).outcome else {
-            continue;
-        };
-        match &event.content {
-            Content::Post(post) => match post.reply {
-                None => drop(askers.insert(id, event.author)),
-                Some((_, thread)) => drop(threads.insert(id, thread)),
-            },
-            Content::React(react) if react.accept == Some(true) => {
-                if let Some(thread) = threads.get(&react.target)
-                    && askers.get(thread) == Some(&event.author)
-                {
-                    found.insert(*thread, react.target);
-                }
+        let (_, logged) = item.expect("readable");
+        end = end.max(logged.received_at());
+        if let Logged::Event { text, .. } = logged {
+            let said = Said::read(&text).expect("an event");
+            if said.kind == "ask" {
+                asks.push((said.id, said.author));
             }
-            _ => {}
         }
     }
-    found
+    (asks, end)
 }
