@@ -27,7 +27,7 @@ use wats_dataflows::views::View;
 /// How long nothing may happen before time moves by itself.
 const BEAT: Duration = Duration::from_secs(1);
 /// A tick that takes longer is followed by a smaller one.
-const LONGEST: Duration = Duration::from_millis(150);
+const LONGEST: Duration = Duration::from_millis(250);
 /// Records of a tick, at most.
 const MOST: usize = 8192;
 /// And while more wait at least: what a tick costs whatever its size is not saved by smaller ones.

@@ -124,7 +124,7 @@ pub struct Node {
 }
 
 /// Groups of records between two threads.
-const QUEUE: usize = 2;
+const QUEUE: usize = 6;
 /// Questions that wait for the engine.
 const QUESTIONS: usize = 64;
 /// Threads that serve clients.
