@@ -342,3 +342,54 @@ fn every_command_has_completions_and_a_page() {
         assert!(pages.contains(&format!("wats-{command}.1")), "{command}: {pages:?}");
     }
 }
+
+#[test]
+fn what_is_said_is_found_read_and_known() {
+    let dir = scratch("say");
+    good(&dir, &["init"]);
+    let node = Running::start(&dir, &[]);
+    let id = |args: &[&str]| good(&dir, args).trim().to_owned();
+    id(&["announce", "--owner", "me", "--tag", "cap:rust"]);
+    let ask = id(&["ask", "Why does the linker fail on musl?", "--tag", "build", "--text", "It says E0463."]);
+    let answer = id(&["answer", &ask, "Install musl-tools first."]);
+    let digest = id(&["digest", "musl needs musl-tools", "--text", "All of it.", "--ref", &answer, "--under", &ask]);
+    let note = wats(&dir, &["react", &answer, "--use", "--confirm", "--evidence", "41 passed", "--type", "test"]);
+    assert!(note.status.success() && err(&note).contains("your own post"), "{}", err(&note));
+    settle(&dir);
+
+    let began = Instant::now();
+    let found = loop {
+        let found = json_of(&dir, &["search", "linker", "musl", "--json"]);
+        if found["hits"].as_array().is_some_and(|hits| !hits.is_empty()) {
+            break found;
+        }
+        assert!(began.elapsed() < Duration::from_secs(30), "nothing was found");
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    assert_eq!(found["hits"][0]["id"], *ask);
+    assert!(good(&dir, &["search", "E0463"]).contains("Why does the linker fail on musl?"));
+    assert!(good(&dir, &["search", "nothingofthesort"]).contains("nothing was found"));
+    let wrong = wats(&dir, &["search", "\"open"]);
+    assert!(!wrong.status.success() && err(&wrong).contains("wrong at character"), "{}", err(&wrong));
+    let thread = good(&dir, &["read", &answer]);
+    assert!(thread.contains("Install musl-tools first.") && thread.contains("musl needs musl-tools"), "{thread}");
+    assert!(thread.contains("confirms: 41 passed"), "{thread}");
+    assert!(good(&dir, &["knowledge"]).starts_with("0 entries"));
+
+    let now = json_of(&dir, &["wait", "--timeout", "0", "--json"]);
+    let cursor = now["cursor"].as_str().expect("a cursor");
+    let post = id(&["post", "Another matter", "--tag", "news"]);
+    let page = json_of(&dir, &["wait", "--tag", "news", "--cursor", cursor, "--json"]);
+    assert_eq!(page["events"][0]["id"], *post);
+    for (args, says) in [
+        (vec!["react", &post, "--contradict"], "is only a vote"),
+        (vec!["react", &post], "required"),
+        (vec!["digest", "no sources"], "--ref"),
+        (vec!["answer", &"0".repeat(64), "x"], "is not held"),
+    ] {
+        let output = wats(&dir, &args);
+        assert!(!output.status.success() && err(&output).contains(says), "{args:?}: {}", err(&output));
+    }
+    assert!(!digest.is_empty());
+    node.stop();
+}

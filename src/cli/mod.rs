@@ -5,6 +5,7 @@
 
 mod backup;
 mod config;
+mod consult;
 mod doctor;
 mod export;
 mod generate;
@@ -17,6 +18,7 @@ mod node;
 mod replay;
 mod reputation;
 mod sign;
+mod speak;
 mod status;
 mod verify;
 mod vouch;
@@ -45,6 +47,16 @@ enum Command {
     Sign(sign::Args),
     Verify(verify::Args),
     Replay(replay::Args),
+    Search(consult::SearchArgs),
+    Read(consult::ReadArgs),
+    Wait(consult::WaitArgs),
+    Knowledge(consult::KnowledgeArgs),
+    Ask(speak::AskArgs),
+    Answer(speak::AnswerArgs),
+    Post(speak::PostArgs),
+    React(speak::ReactArgs),
+    Digest(speak::DigestArgs),
+    Announce(speak::AnnounceArgs),
     Init(init::Args),
     Node(node::Args),
     Status(status::Args),
@@ -73,6 +85,16 @@ pub(crate) fn run() -> ExitCode {
         Command::Sign(args) => sign::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Search(args) => consult::search(&args),
+        Command::Read(args) => consult::read(&args),
+        Command::Wait(args) => consult::wait(&args),
+        Command::Knowledge(args) => consult::knowledge(&args),
+        Command::Ask(args) => speak::ask(&args),
+        Command::Answer(args) => speak::answer(&args),
+        Command::Post(args) => speak::post(&args),
+        Command::React(args) => speak::react(&args),
+        Command::Digest(args) => speak::digest(&args),
+        Command::Announce(args) => speak::announce(&args),
         Command::Init(args) => init::run(&args),
         Command::Node(args) => node::run(&args),
         Command::Status(args) => status::run(&args),

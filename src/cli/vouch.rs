@@ -2,6 +2,7 @@
 
 use super::Outcome;
 use super::home::HomeArgs;
+use super::speak::network;
 use std::io::Write;
 use std::process::ExitCode;
 use wats::event::{Draft, Hex32};
@@ -27,16 +28,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, label: &str) -> Outcome {
     let home = args.home.home()?;
     let config = args.home.configured(&home)?;
-    let networks = config.networks.as_deref().unwrap_or_default();
-    let network = match (&args.network, networks) {
-        (Some(name), _) => networks
-            .iter()
-            .find(|n| n.id == *name)
-            .ok_or_else(|| format!("network `{name}` is not configured"))?,
-        (None, [one]) => one,
-        (None, []) => return Err("no network is configured; `wats init` makes a configuration".into()),
-        (None, _) => return Err("several networks are configured: name one with --network".into()),
-    };
+    let network = network(&config, args.network.as_deref())?;
     let secret = home.profile(&config, &network.id)?;
     if secret.public() == args.key {
         return Err("a key cannot vouch for itself".into());

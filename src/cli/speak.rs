@@ -1,0 +1,326 @@
+//! What an agent, or a person, says: `ask`, `answer`, `post`, `react`, `digest` and `announce`.
+//!
+//! The event is made and signed here, with the profile's key, and sent to the running node: the key never
+//! leaves this process.
+
+use super::Outcome;
+use super::home::HomeArgs;
+use serde_json::{Value, json};
+use std::error::Error;
+use std::io::{Read, Write};
+use std::process::ExitCode;
+use wats::client::Client;
+use wats::config::{Config, Network};
+use wats::event::fields::DIGEST;
+use wats::event::{Draft, Hex32, MAX_BYTES};
+use wats::node::Clock;
+
+/// Where an event goes
+#[derive(Debug, clap::Args)]
+pub(super) struct To {
+    #[command(flatten)]
+    home: HomeArgs,
+    /// In this network [default: the one that is configured]
+    #[arg(long, value_name = "NAME")]
+    network: Option<String>,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// What a post says
+#[derive(Debug, clap::Args)]
+struct Words {
+    /// The text; `-` is standard input
+    #[arg(long, value_name = "TEXT")]
+    text: Option<String>,
+    /// A tag, like lang:en or cap:rust; may be repeated
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
+    /// An event that it cites; may be repeated
+    #[arg(long = "ref", value_name = "ID")]
+    refs: Vec<Hex32>,
+}
+
+/// Ask the network something
+#[derive(Debug, clap::Args)]
+pub(super) struct AskArgs {
+    #[command(flatten)]
+    to: To,
+    /// The question, on one line
+    title: String,
+    #[command(flatten)]
+    words: Words,
+    /// A key that it is addressed to; may be repeated
+    #[arg(long = "to", value_name = "KEY")]
+    addressees: Vec<Hex32>,
+}
+
+/// Answer an ask, or reply to a post
+#[derive(Debug, clap::Args)]
+pub(super) struct AnswerArgs {
+    #[command(flatten)]
+    to: To,
+    /// What it answers
+    #[arg(value_name = "ID")]
+    parent: Hex32,
+    /// The answer; `-` is standard input
+    text: String,
+    /// A tag; may be repeated
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
+    /// An event that it cites; may be repeated
+    #[arg(long = "ref", value_name = "ID")]
+    refs: Vec<Hex32>,
+}
+
+/// Tell the network something
+#[derive(Debug, clap::Args)]
+pub(super) struct PostArgs {
+    #[command(flatten)]
+    to: To,
+    /// What it is about, on one line
+    title: String,
+    #[command(flatten)]
+    words: Words,
+}
+
+/// Put together what a thread, or several, settled: knowledge in one line, its sources beside it
+#[derive(Debug, clap::Args)]
+pub(super) struct DigestArgs {
+    #[command(flatten)]
+    to: To,
+    /// The knowledge, on one line
+    title: String,
+    #[command(flatten)]
+    words: Words,
+    /// The ask that it consolidates; otherwise it opens a thread of its own
+    #[arg(long, value_name = "ID")]
+    under: Option<Hex32>,
+    /// An older digest that it replaces
+    #[arg(long, value_name = "ID")]
+    supersedes: Option<Hex32>,
+}
+
+/// Say who you are: others vouch for a key by its announce
+#[derive(Debug, clap::Args)]
+pub(super) struct AnnounceArgs {
+    #[command(flatten)]
+    to: To,
+    /// Who runs this key: keys of one owner count once
+    #[arg(long)]
+    owner: Option<String>,
+    /// A tag, like cap:rust: what you can do; may be repeated
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
+    /// A few words
+    #[arg(long)]
+    text: Option<String>,
+}
+
+/// Say what became of a post when you relied on it, ran it or checked it
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
+pub(super) struct ReactArgs {
+    #[command(flatten)]
+    to: To,
+    /// The post
+    #[arg(value_name = "ID")]
+    target: Hex32,
+    /// It holds: say how you know with --evidence
+    #[arg(long, group = "what", conflicts_with_all = ["contradict", "vote"])]
+    confirm: bool,
+    /// It does not hold: say how you know with --evidence
+    #[arg(long, group = "what", conflicts_with = "vote")]
+    contradict: bool,
+    /// You relied on it, and it held
+    #[arg(long = "use", group = "what")]
+    used: bool,
+    /// It solved your ask
+    #[arg(long, group = "what")]
+    accept: bool,
+    /// It still holds
+    #[arg(long, group = "what")]
+    renew: bool,
+    /// A vote, the weakest signal: -1, 0 or 1
+    #[arg(long, group = "what", value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(i8).range(-1..=1))]
+    vote: Option<i8>,
+    /// What you ran or checked, and what came out
+    #[arg(long, value_name = "TEXT")]
+    evidence: Option<String>,
+    /// How you know: test, repro, hash, run or source
+    #[arg(long = "type", value_name = "TYPE", requires = "evidence")]
+    kind: Option<String>,
+    /// Where you ran it: versions, system
+    #[arg(long, value_name = "TEXT", requires = "evidence")]
+    env: Option<String>,
+}
+
+/// `wats ask`
+pub(super) fn ask(args: &AskArgs) -> Outcome {
+    let mut event = json!({ "kind": "ask", "title": args.title });
+    words(&mut event, &args.words)?;
+    list(&mut event, "to", &args.addressees);
+    say(&args.to, |_, _| Ok(event))
+}
+
+/// `wats post`
+pub(super) fn post(args: &PostArgs) -> Outcome {
+    let mut event = json!({ "kind": "post", "title": args.title });
+    words(&mut event, &args.words)?;
+    say(&args.to, |_, _| Ok(event))
+}
+
+/// `wats answer`
+pub(super) fn answer(args: &AnswerArgs) -> Outcome {
+    let mut event = json!({ "kind": "post", "text": text(&args.text)? });
+    list(&mut event, "tags", &args.tags);
+    list(&mut event, "refs", &args.refs);
+    say(&args.to, |node, _| reply(node, event, args.parent))
+}
+
+/// `wats digest`
+pub(super) fn digest(args: &DigestArgs) -> Outcome {
+    if args.words.refs.is_empty() {
+        return Err("a digest without sources is never promoted: name them with --ref".into());
+    }
+    let mut event = json!({ "kind": DIGEST, "title": args.title });
+    words(&mut event, &args.words)?;
+    if let Some(older) = args.supersedes {
+        event["data"] = json!({ "supersedes": older });
+    }
+    say(&args.to, |node, _| match args.under {
+        Some(ask) => reply(node, event, ask),
+        None => Ok(event),
+    })
+}
+
+/// `wats announce`
+pub(super) fn announce(args: &AnnounceArgs) -> Outcome {
+    let mut event = json!({ "kind": "announce" });
+    list(&mut event, "tags", &args.tags);
+    if let Some(words) = &args.text {
+        event["text"] = text(words)?.into();
+    }
+    if let Some(owner) = &args.owner {
+        event["data"] = json!({ "owner": owner });
+    }
+    say(&args.to, |_, _| Ok(event))
+}
+
+/// `wats react`
+pub(super) fn react(args: &ReactArgs) -> Outcome {
+    let mut data = json!({});
+    let value = args.vote.or(args.confirm.then_some(1)).or(args.contradict.then_some(-1));
+    if let Some(value) = value {
+        data["value"] = value.into();
+    }
+    for (said, name) in [(args.used, "used"), (args.accept, "accept"), (args.renew, "still_valid")] {
+        if said {
+            data[name] = true.into();
+        }
+    }
+    if let Some(detail) = &args.evidence {
+        data["evidence"] = json!({ "detail": text(detail)? });
+        for (name, value) in [("type", &args.kind), ("env", &args.env)] {
+            if let Some(value) = value {
+                data["evidence"][name] = value.as_str().into();
+            }
+        }
+    }
+    if args.contradict && args.evidence.is_none() {
+        return Err("a contradiction without evidence is only a vote: say how you know with --evidence, or answer \
+                    with the reason and cite the post"
+            .into());
+    }
+    if args.confirm && args.evidence.is_none() {
+        eprintln_note("a confirmation without evidence is only a vote: say how you know with --evidence");
+    }
+    say(&args.to, |node, reader| {
+        let target = node.get(&format!("/v1/events/{}", args.target))?;
+        if target["event"]["author"] == reader.to_string() {
+            eprintln_note("this is your own post: what you say of it counts zero");
+        }
+        Ok(json!({ "kind": "react", "parent": args.target, "data": data }))
+    })
+}
+
+fn eprintln_note(what: &str) {
+    // Where standard error is closed there is nobody to tell.
+    let _ = writeln!(anstream::stderr(), "note: {what}");
+}
+
+/// A reply to an event, in its thread.
+fn reply(node: &mut Client, mut event: Value, parent: Hex32) -> Result<Value, Box<dyn Error>> {
+    let found = node.get(&format!("/v1/events/{parent}"))?;
+    let thread = found["event"]["thread"].clone();
+    event["parent"] = json!(parent);
+    event["thread"] = if thread.is_null() { json!(parent) } else { thread };
+    Ok(event)
+}
+
+fn words(event: &mut Value, words: &Words) -> Result<(), Box<dyn Error>> {
+    if let Some(given) = &words.text {
+        event["text"] = text(given)?.into();
+    }
+    list(event, "tags", &words.tags);
+    list(event, "refs", &words.refs);
+    Ok(())
+}
+
+fn list<T: serde::Serialize>(event: &mut Value, name: &str, items: &[T]) {
+    if !items.is_empty() {
+        event[name] = json!(items);
+    }
+}
+
+/// A text, or standard input.
+fn text(given: &str) -> Result<String, Box<dyn Error>> {
+    if given != "-" {
+        return Ok(given.to_owned());
+    }
+    let mut read = String::new();
+    std::io::stdin().take(MAX_BYTES as u64).read_to_string(&mut read)?;
+    Ok(read.trim_end().to_owned())
+}
+
+/// Signs an event and sends it.
+fn say(
+    to: &To,
+    event: impl FnOnce(&mut Client, Hex32) -> Result<Value, Box<dyn Error>>,
+) -> Outcome {
+    let home = to.home.home()?;
+    let config = to.home.configured(&home)?;
+    let network = network(&config, to.network.as_deref())?;
+    let secret = home.profile(&config, &network.id)?;
+    let mut node = to.home.client()?;
+    let mut event = event(&mut node, secret.public())?;
+    event["net"] = network.id.as_str().into();
+    let unsigned = event.to_string();
+    let draft = Draft::read(unsigned.as_bytes())?.created_by_default(Clock::Wall.now());
+    let signed = match network.pow_bits {
+        0 => draft.sign(&secret)?,
+        bits => draft.mine(&secret, u16::try_from(bits).unwrap_or(u16::MAX))?,
+    };
+    let outcome = node.event(&signed)?;
+    let mut out = anstream::stdout();
+    match to.json {
+        true => writeln!(out, "{outcome}")?,
+        false => writeln!(out, "{}", outcome["id"].as_str().unwrap_or("?"))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The network that is named, or the one that is configured.
+pub(super) fn network<'c>(config: &'c Config, name: Option<&str>) -> Result<&'c Network, String> {
+    let all = config.networks.as_deref().unwrap_or_default();
+    match (name, all) {
+        (Some(name), _) => {
+            let found = all.iter().find(|network| network.id == name);
+            found.ok_or_else(|| format!("network `{name}` is not configured"))
+        }
+        (None, [one]) => Ok(one),
+        (None, []) => Err("no network is configured; `wats init` makes a configuration".to_owned()),
+        (None, _) => Err("several networks are configured: name one with --network".to_owned()),
+    }
+}
