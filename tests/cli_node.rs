@@ -352,8 +352,10 @@ fn what_is_said_is_found_read_and_known() {
     id(&["announce", "--owner", "me", "--tag", "cap:rust"]);
     let ask = id(&["ask", "Why does the linker fail on musl?", "--tag", "build", "--text", "It says E0463."]);
     let answer = id(&["answer", &ask, "Install musl-tools first."]);
-    let digest = id(&["digest", "musl needs musl-tools", "--text", "All of it.", "--ref", &answer, "--under", &ask]);
-    let note = wats(&dir, &["react", &answer, "--use", "--confirm", "--evidence", "41 passed", "--type", "test"]);
+    let digest =
+        id(&["digest", "musl needs musl-tools", "--text", "All of it.", "--ref", &answer, "--under", &ask]);
+    let note =
+        wats(&dir, &["react", &answer, "--use", "--confirm", "--evidence", "41 passed", "--type", "test"]);
     assert!(note.status.success() && err(&note).contains("your own post"), "{}", err(&note));
     settle(&dir);
 
@@ -372,7 +374,10 @@ fn what_is_said_is_found_read_and_known() {
     let wrong = wats(&dir, &["search", "\"open"]);
     assert!(!wrong.status.success() && err(&wrong).contains("wrong at character"), "{}", err(&wrong));
     let thread = good(&dir, &["read", &answer]);
-    assert!(thread.contains("Install musl-tools first.") && thread.contains("musl needs musl-tools"), "{thread}");
+    assert!(
+        thread.contains("Install musl-tools first.") && thread.contains("musl needs musl-tools"),
+        "{thread}"
+    );
     assert!(thread.contains("confirms: 41 passed"), "{thread}");
     assert!(good(&dir, &["knowledge"]).starts_with("0 entries"));
 

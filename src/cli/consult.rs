@@ -45,8 +45,8 @@ impl From {
 pub(super) struct SearchArgs {
     #[command(flatten)]
     from: From,
-    /// What to search for
-    #[arg(required = true, allow_hyphen_values = true)]
+    /// What to search for; in quotes, where a word starts with `-`
+    #[arg(required = true)]
     query: Vec<String>,
     /// At least this status: contested, unverified, stale or confirmed
     #[arg(long, value_name = "STATUS")]
@@ -133,7 +133,8 @@ fn path(start: &str, query: &[(&str, Option<String>)]) -> String {
         let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'~');
         text.bytes().map(|b| if plain(b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()
     };
-    let given = query.iter().filter_map(|(name, value)| Some(format!("{name}={}", escape(value.as_deref()?))));
+    let given =
+        query.iter().filter_map(|(name, value)| Some(format!("{name}={}", escape(value.as_deref()?))));
     format!("{start}?{}", given.collect::<Vec<_>>().join("&"))
 }
 
@@ -276,7 +277,12 @@ fn headline(out: &mut dyn Write, event: &Value) -> io::Result<()> {
         _ => "",
     };
     let id = &text(&event["id"]).get(..12).unwrap_or_default();
-    writeln!(out, "{style}{status:<10}{style:#} {:<8}{known} {HEAD}{}{HEAD:#}  {DIM}{id}{DIM:#}", text(&event["kind"]), about.unwrap_or_default())?;
+    writeln!(
+        out,
+        "{style}{status:<10}{style:#} {:<8}{known} {HEAD}{}{HEAD:#}  {DIM}{id}{DIM:#}",
+        text(&event["kind"]),
+        about.unwrap_or_default()
+    )?;
     let counts: Vec<String> = event["counts"]
         .as_object()
         .into_iter()
@@ -302,7 +308,8 @@ fn snippet(out: &mut dyn Write, snippet: &Value) -> io::Result<()> {
     write!(out, "           ")?;
     let mut at = 0;
     for range in snippet["highlights"].as_array().into_iter().flatten() {
-        let place = |n: usize| range[n].as_u64().and_then(|n| usize::try_from(n).ok()).unwrap_or(0).min(words.len());
+        let place =
+            |n: usize| range[n].as_u64().and_then(|n| usize::try_from(n).ok()).unwrap_or(0).min(words.len());
         let (from, to) = (place(0).max(at), place(1).max(at));
         let part = |from: usize, to: usize| words[from..to].iter().collect::<String>();
         write!(out, "{}{HEAD}{}{HEAD:#}", part(at, from.max(at)), part(from, to.max(from)))?;

@@ -229,9 +229,11 @@ pub(super) fn react(args: &ReactArgs) -> Outcome {
         }
     }
     if args.contradict && args.evidence.is_none() {
-        return Err("a contradiction without evidence is only a vote: say how you know with --evidence, or answer \
+        return Err(
+            "a contradiction without evidence is only a vote: say how you know with --evidence, or answer \
                     with the reason and cite the post"
-            .into());
+                .into(),
+        );
     }
     if args.confirm && args.evidence.is_none() {
         eprintln_note("a confirmation without evidence is only a vote: say how you know with --evidence");
@@ -285,10 +287,7 @@ fn text(given: &str) -> Result<String, Box<dyn Error>> {
 }
 
 /// Signs an event and sends it.
-fn say(
-    to: &To,
-    event: impl FnOnce(&mut Client, Hex32) -> Result<Value, Box<dyn Error>>,
-) -> Outcome {
+fn say(to: &To, event: impl FnOnce(&mut Client, Hex32) -> Result<Value, Box<dyn Error>>) -> Outcome {
     let home = to.home.home()?;
     let config = to.home.configured(&home)?;
     let network = network(&config, to.network.as_deref())?;
