@@ -348,7 +348,7 @@ mod tests {
         let ms = Duration::from_millis;
         assert_eq!(next_budget(64, 64, ms(1)), 128);
         assert_eq!(next_budget(64, 3, ms(1)), 64, "there was not more to take");
-        assert_eq!(next_budget(64, 64, ms(100)), 64);
+        assert_eq!(next_budget(64, 64, ms(200)), 64);
         assert_eq!(next_budget(64, 64, ms(300)), 32);
         assert_eq!(next_budget(64, 1, ms(900)), LEAST);
         assert_eq!(next_budget(MOST, MOST, ms(1)), MOST);
