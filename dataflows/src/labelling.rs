@@ -2,7 +2,7 @@
 //! labelling of what remains.
 //!
 //! An assertion stands once, at the *front* that it is on; all members of the front are attacked by
-//! it. Plain arguments (see [`Graph`]) are left where they are. So a framework costs what is disputed
+//! it. Plain arguments (see `Graph`) are left where they are. So a framework costs what is disputed
 //! in it, not the square of that.
 
 use crate::contradictions::DEPTH;

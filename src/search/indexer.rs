@@ -71,6 +71,10 @@ pub fn catch_up(store: &Arc<Store>, index: &Arc<Index>) -> Result<Followed, Sear
     let mut indexer = Indexer::new(store.clone(), index.clone());
     let followed = indexer.follow(&|| false)?;
     indexer.commit()?;
+    // Whoever opens the index next must not meet a merge that still goes on.
+    if let Some(writer) = indexer.writer.take() {
+        writer.wait_merging_threads()?;
+    }
     Ok(followed)
 }
 
