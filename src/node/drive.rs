@@ -209,7 +209,6 @@ impl Driver {
             let mut batch = ViewBatch::default();
             publish::changes(&views, &self.intake, &mut batch)?;
             self.unwritten.then(batch);
-            self.core.roots_changed(publish::changed_roots(&views, &self.intake));
             self.write()?;
             self.core.metrics.ticked(open.records, views.len(), open.began.elapsed());
             self.core.metrics.events.set(self.events);
@@ -220,7 +219,9 @@ impl Driver {
     fn write(&mut self) -> Result<(), NodeError> {
         match self.core.store.publish(&self.unwritten, self.ticked) {
             Ok(()) => {
-                self.unwritten = ViewBatch::default();
+                // Only now: whoever is woken looks at what is written.
+                let written = std::mem::take(&mut self.unwritten);
+                self.core.roots_changed(written.roots().map(|(network, root)| (network.to_owned(), root)));
                 self.core.shown.store(self.ticked.through.0, Ordering::Release);
                 // A message that waits stands for all.
                 self.tell.iter().for_each(|tell| {

@@ -16,17 +16,6 @@ pub fn changes(changes: &[(View, i64)], intake: &Intake, batch: &mut ViewBatch) 
     changes.iter().try_for_each(|(view, diff)| one(view, *diff > 0, intake, batch))
 }
 
-/// The roots for which another entry is shown after a tick, or none.
-pub fn changed_roots(changes: &[(View, i64)], intake: &Intake) -> Vec<(String, Hex32)> {
-    let roots = changes.iter().flat_map(|(view, _)| match view {
-        View::Canonical(view) => vec![view.thread],
-        View::Cover(view) => vec![view.thread],
-        View::Entry(view) => view.threads.clone(),
-        View::Post(_) | View::Author(_) | View::Blob(_) => Vec::new(),
-    });
-    roots.filter_map(|root| event(root, intake)).map(|(network, root)| (network.to_owned(), root)).collect()
-}
-
 /// Everything there is.
 ///
 /// # Errors

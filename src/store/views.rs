@@ -1,7 +1,7 @@
 //! Writing views: one batch for a tick, and the tick with them.
 
 use super::codec::{Record, encode};
-use super::records::{AuthorRecord, EntryRecord, PostRecord, RankRecord, ShownRecord, Ticked, scoped};
+use super::records::{AuthorRecord, EntryRecord, PostRecord, RankRecord, ShownRecord, Ticked, scoped, unscoped};
 use super::{Family, KEY_TICKED, Store, StoreError};
 use crate::event::Hex32;
 use rocksdb::WriteBatch;
@@ -86,6 +86,12 @@ impl ViewBatch {
     /// With what a later tick makes of the views: of each name the later word counts.
     pub fn then(&mut self, later: ViewBatch) {
         self.0.extend(later.0);
+    }
+
+    /// The roots, with their networks, for which something else is shown, or nothing.
+    pub fn roots(&self) -> impl Iterator<Item = (&str, Hex32)> {
+        let threads = self.0.keys().filter(|(family, _)| *family == Family::Threads);
+        threads.filter_map(|(_, key)| unscoped(key)).map(|(network, root, _)| (network, root))
     }
 
     /// How many names it touches.
