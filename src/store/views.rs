@@ -1,7 +1,9 @@
 //! Writing views: one batch for a tick, and the tick with them.
 
 use super::codec::{Record, encode};
-use super::records::{AuthorRecord, EntryRecord, PostRecord, RankRecord, ShownRecord, Ticked, scoped, unscoped};
+use super::records::{
+    AuthorRecord, EntryRecord, PostRecord, RankRecord, ShownRecord, Ticked, scoped, unscoped,
+};
 use super::{Family, KEY_TICKED, Store, StoreError};
 use crate::event::Hex32;
 use rocksdb::WriteBatch;

@@ -1,7 +1,7 @@
 //! The owner's own: state, the numbers behind trust, imports, exports and backups. On the socket alone.
 
 use super::events::{Brought, many};
-use super::{App, Origin, Problem, export};
+use super::{App, Origin, Problem, apart, export, problem};
 use crate::document::status_name;
 use crate::event::Hex32;
 use crate::explain::{ExplainError, explain};
@@ -119,8 +119,7 @@ async fn reputation(
     Query(page): Query<Page>,
 ) -> Result<Response, Problem> {
     let limit = page.limit.unwrap_or(50).min(10_000);
-    let all = tokio::task::spawn_blocking(move || app.core.store.read().authors(&network));
-    let mut all = all.await.map_err(|e| Problem::new(500, "internal error", e.to_string()))??;
+    let mut all = apart(move || Ok(app.core.store.read().authors(&network)?)).await?;
     let total = all.len();
     all.sort_by_key(|(key, a)| (std::cmp::Reverse((a.trust, a.reputation, a.weight)), *key));
     all.truncate(limit);
@@ -170,7 +169,7 @@ async fn announce(
     State(app): State<Arc<App>>,
     Path((network, key)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
-    let key = Hex32::parse(&key).ok_or_else(|| Problem::bad_request("a key is 64 lower-case hex digits"))?;
+    let key = problem::name("a key", &key)?;
     let seen = app.core.store.key_seen(&network, key)?;
     let seen = seen.ok_or_else(|| Problem::not_found(format!("no event of {key} is held in `{network}`")))?;
     let Some((created_at, announce)) = seen.announce else {
@@ -200,9 +199,10 @@ async fn checkpoint(State(app): State<Arc<App>>, Json(backup): Json<Backup>) -> 
     if !backup.directory.is_absolute() || backup.directory.exists() {
         return Err(Problem::bad_request("`directory` must be an absolute path of nothing that exists"));
     }
-    let made = tokio::task::spawn_blocking(move || {
-        app.core.store.checkpoint(&backup.directory).map(|()| backup.directory)
+    let made = apart(move || {
+        app.core.store.checkpoint(&backup.directory)?;
+        Ok(backup.directory)
     });
-    let made = made.await.map_err(|e| Problem::new(500, "internal error", e.to_string()))??;
+    let made = made.await?;
     Ok(Json(json!({ "directory": made.display().to_string() })).into_response())
 }

@@ -1,9 +1,9 @@
 //! `POST /v1/events`: one event, or one a line, with an outcome for each; `GET /v1/events/{id}`.
 
 use super::lines::{BodyError, Line, Lines};
-use super::{App, Origin, Problem};
-use crate::document::{counts, status_name};
-use crate::event::{self, Code, Event, Hex32, MAX_BYTES, Refusal};
+use super::shown::{self, Held};
+use super::{App, Origin, Problem, problem};
+use crate::event::{self, Code, Event, MAX_BYTES, Refusal};
 use crate::log::{Record, event_text, read_record};
 use crate::node::lanes::What;
 use crate::node::limits;
@@ -256,30 +256,13 @@ fn one_line(text: &[u8]) -> Vec<u8> {
 
 /// `GET /v1/events/{id}`: an event with its status; never a number that is derived from trust.
 pub async fn get(State(app): State<Arc<App>>, Path(id): Path<String>) -> Result<Response, Problem> {
-    let id = Hex32::parse(&id).ok_or_else(|| Problem::bad_request("an id is 64 lower-case hex digits"))?;
-    let not_held = || Problem::not_found(format!("{id} is not held"));
-    let place = app.core.store.event(id)?.ok_or_else(not_held)?;
-    let read = read_record(place.text.as_bytes(), &event::Rules::any());
-    let Ok(Record::Event(event)) = read.outcome else {
-        return Err(Problem::new(
-            500,
-            "the store failed",
-            "the stored event does not parse; run `wats doctor`",
-        ));
-    };
-    // Of a network that is no longer carried events stay in the store, and are not shown.
-    app.core.rules.pow_bits(&event.net).ok_or_else(not_held)?;
-    let reader = app.core.store.read();
+    let Held { said, place } = app.event(problem::name("an id", &id)?)?;
     let mut answer = json!({ "seq": place.held.seq.0, "received_at": place.held.received_at.0 });
-    if let Some(post) = reader.post(&event.net, id)? {
-        answer["status"] = status_name(post.status).into();
-        answer["counts"] = counts(&post.counts);
-        answer["replicas"] = post.replicas.into();
-        if let Some(why) = post.why {
-            answer["why"] = why.into();
-        }
+    if let Some(post) = app.core.store.read().post(&said.net, said.id)? {
+        shown::label(&mut answer, &post);
     }
+    // As it was signed, every member of it; a record has no id of its own.
     let mut text: Value = serde_json::from_str(&place.text).unwrap_or_default();
-    answer["event"] = if read.received_at.is_some() { text["event"].take() } else { text };
+    answer["event"] = if text["id"].is_null() { text["event"].take() } else { text };
     Ok(axum::Json(answer).into_response())
 }

@@ -1,7 +1,7 @@
 //! `GET /v1/knowledge`: what the swarm knows, entry by entry (section 7).
 
 use super::shown;
-use super::{App, Problem};
+use super::{App, Problem, apart};
 use crate::event::Hex32;
 use crate::store::{EntryRecord, Reader, StoreError};
 use axum::Json;
@@ -43,9 +43,7 @@ enum Sort {
 
 /// `GET /v1/knowledge`
 pub async fn get(State(app): State<Arc<App>>, Query(asked): Query<Asked>) -> Result<Response, Problem> {
-    let page = tokio::task::spawn_blocking(move || page(&app, &asked)).await;
-    let page = page.map_err(|e| Problem::new(500, "internal error", e.to_string()))??;
-    Ok(Json(page).into_response())
+    Ok(Json(apart(move || page(&app, &asked)).await?).into_response())
 }
 
 /// An entry, and what orders it.

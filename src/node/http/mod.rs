@@ -23,6 +23,7 @@ use super::core::Core;
 use super::drive::{Driver, Question};
 use super::lanes::Lanes;
 use super::limits::Rates;
+use crate::event::Hex32;
 use crate::search::Search;
 use axum::Router;
 use axum::extract::connect_info::ConnectInfo;
@@ -32,6 +33,7 @@ use axum::response::{IntoResponse, Response};
 use connections::{Capped, Peer};
 use crossbeam::channel::Sender;
 use shares::Shares;
+use shown::Held;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
@@ -128,6 +130,14 @@ impl App {
         Arc::new(App { core, lanes, rates, ask, token, working, search, stop })
     }
 
+    /// A held event of a network that the node carries: of one that it no longer does events stay in the
+    /// store, and are not shown.
+    fn event(&self, id: Hex32) -> Result<Held, Problem> {
+        let held = shown::held(&self.core.store, id)?;
+        let held = held.filter(|held| self.core.rules.pow_bits(&held.said.net).is_some());
+        held.ok_or_else(|| Problem::not_found(format!("{id} is not held")))
+    }
+
     /// Asks the engine's thread about the state between two ticks.
     async fn asked<T: Send + 'static>(
         &self,
@@ -144,6 +154,14 @@ impl App {
         self.ask.try_send(question).map_err(|_| Problem::later(super::Later::Busy))?;
         answered.await.map_err(|_| Problem::later(super::Later::Stopping))
     }
+}
+
+/// Does work that reads much of the store, apart from the threads that serve.
+async fn apart<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|e| Problem::new(500, "internal error", e.to_string()))?
 }
 
 /// What everybody may ask.

@@ -1,6 +1,6 @@
 //! Errors as problem documents (RFC 9457).
 
-use crate::event::Refusal;
+use crate::event::{Hex32, Refusal};
 use crate::node::outcome::{Later, Outcome};
 use crate::store::StoreError;
 use axum::body::Body;
@@ -60,6 +60,14 @@ impl Problem {
             _ => Problem::new(500, "internal error", "a success was taken for a problem"),
         }
     }
+}
+
+/// The name that a path holds; `what` is what it names.
+///
+/// # Errors
+/// When it is none.
+pub fn name(what: &str, text: &str) -> Result<Hex32, Problem> {
+    Hex32::parse(text).ok_or_else(|| Problem::bad_request(format!("{what} is 64 lower-case hex digits")))
 }
 
 impl From<StoreError> for Problem {

@@ -2,9 +2,9 @@
 
 use super::cursor::Cursor;
 use super::shown::{self, Held};
-use super::{App, Problem};
+use super::{App, Problem, apart, problem};
 use crate::event::Hex32;
-use crate::store::{Reader, Seq, Shown, Store, StoreError};
+use crate::store::{Reader, Seq, Store, StoreError};
 use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse, Response};
@@ -31,10 +31,8 @@ pub async fn get(
     Path(id): Path<String>,
     Query(asked): Query<Asked>,
 ) -> Result<Response, Problem> {
-    let id = Hex32::parse(&id).ok_or_else(|| Problem::bad_request("an id is 64 lower-case hex digits"))?;
-    let page = tokio::task::spawn_blocking(move || page(&app, id, &asked)).await;
-    let page = page.map_err(|e| Problem::new(500, "internal error", e.to_string()))??;
-    Ok(Json(page).into_response())
+    let id = problem::name("an id", &id)?;
+    Ok(Json(apart(move || page(&app, id, &asked)).await?).into_response())
 }
 
 fn page(app: &App, id: Hex32, asked: &Asked) -> Result<Value, Problem> {
@@ -44,7 +42,7 @@ fn page(app: &App, id: Hex32, asked: &Asked) -> Result<Value, Problem> {
         Some(cursor) => Cursor::read(cursor, store)?.seq,
         None => Seq(0),
     };
-    let found = shown::held(store, id)?.ok_or_else(|| Problem::not_found(format!("{id} is not held")))?;
+    let found = app.event(id)?;
     let (network, root) = (found.said.net.clone(), found.said.root());
     let reader = store.read();
     let mut replies = store.replies(&network, root, after, limit + 1)?;
@@ -86,16 +84,13 @@ impl Thread<'_> {
         Ok(json)
     }
 
-    /// What to read first: the digest that covers the thread, or its canonical answer (section 7).
+    /// What to read first.
     fn first(&self) -> Result<Option<Value>, StoreError> {
-        for (what, kind) in [(Shown::Digest, "digest"), (Shown::Canonical, "answer")] {
-            if let Some(id) = self.reader.shown(&self.network, self.root, what)?
-                && let Some(held) = shown::held(self.store(), id)?
-            {
-                return Ok(Some(json!({ "kind": kind, "post": self.with_evidence(&held)? })));
-            }
-        }
-        Ok(None)
+        let Some((kind, id)) = shown::first(&self.reader, &self.network, self.root)? else {
+            return Ok(None);
+        };
+        let held = shown::held(self.store(), id)?;
+        held.map(|held| Ok(json!({ "kind": kind, "post": self.with_evidence(&held)? }))).transpose()
     }
 
     /// Replies as a tree, each after what it replies to, with its depth; in the order of the sequence

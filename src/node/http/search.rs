@@ -1,6 +1,6 @@
 //! `GET /v1/search`: what was checked comes first.
 
-use super::{App, Problem};
+use super::{App, Problem, apart};
 use crate::document::status_name;
 use crate::event::Hex32;
 use crate::search::{Filter, Kind, Request, SearchError};
@@ -78,9 +78,8 @@ pub fn status(name: &str) -> Result<Status, Problem> {
 /// `GET /v1/search`
 pub async fn get(State(app): State<Arc<App>>, Query(asked): Query<Asked>) -> Result<Response, Problem> {
     let request = asked.request()?;
-    let found = tokio::task::spawn_blocking(move || app.search.search(&request)).await;
-    let found = found.map_err(|e| Problem::new(500, "internal error", e.to_string()))?;
-    Ok(Json(found.map_err(problem)?).into_response())
+    let found = apart(move || app.search.search(&request).map_err(problem)).await?;
+    Ok(Json(found).into_response())
 }
 
 fn problem(error: SearchError) -> Problem {

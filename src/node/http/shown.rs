@@ -3,7 +3,7 @@
 use crate::document::{counts, status_name};
 use crate::event::Hex32;
 use crate::said::Said;
-use crate::store::{Place, PostRecord, Reader, Store, StoreError};
+use crate::store::{Place, PostRecord, Reader, Shown, Store, StoreError};
 use serde_json::{Value, json};
 
 /// Reacts that are looked at for a post's evidence, the latest first.
@@ -44,8 +44,7 @@ pub fn event(held: &Held, reader: &Reader<'_>) -> Result<Value, StoreError> {
     json["received_at"] = held.place.held.received_at.0.into();
     if let Some(post) = reader.post(&said.net, said.id)? {
         label(&mut json, &post);
-        let entry = [(true, "digest"), (false, "answer")];
-        for (digest, kind) in entry {
+        for (digest, kind) in [(true, "digest"), (false, "answer")] {
             if reader.entry(&said.net, said.id, digest)?.is_some() {
                 json["knowledge"] = kind.into();
                 break;
@@ -55,7 +54,26 @@ pub fn event(held: &Held, reader: &Reader<'_>) -> Result<Value, StoreError> {
     Ok(json)
 }
 
-fn label(json: &mut Value, post: &PostRecord) {
+/// What is shown of a thread before all else, and what that is: the digest that covers it, or its
+/// canonical answer (section 7).
+///
+/// # Errors
+/// When the store fails.
+pub fn first(
+    reader: &Reader<'_>,
+    network: &str,
+    root: Hex32,
+) -> Result<Option<(&'static str, Hex32)>, StoreError> {
+    for (what, kind) in [(Shown::Digest, "digest"), (Shown::Canonical, "answer")] {
+        if let Some(id) = reader.shown(network, root, what)? {
+            return Ok(Some((kind, id)));
+        }
+    }
+    Ok(None)
+}
+
+/// Adds the labels and counts of a post.
+pub fn label(json: &mut Value, post: &PostRecord) {
     json["status"] = status_name(post.status).into();
     json["counts"] = counts(&post.counts);
     json["replicas"] = post.replicas.into();

@@ -3,13 +3,13 @@
 use super::cursor::{Cursor, short};
 use super::search::status;
 use super::shown::{self, Held};
-use super::{App, Problem};
+use super::{App, Problem, apart};
 use crate::event::Hex32;
 use crate::node::tell::root_of_target;
 use crate::node::wait::Wanted;
 use crate::node::{Later, Phase};
 use crate::said::Said;
-use crate::store::{HeldAt, Logged, Place, Reader, Seq, Shown};
+use crate::store::{HeldAt, Logged, Place, Reader, Seq};
 use axum::Json;
 use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Response};
@@ -75,8 +75,7 @@ pub async fn get(State(app): State<Arc<App>>, Query(asked): Query<Asked>) -> Res
     let asked = Arc::new(asked);
     loop {
         let (looking, what) = (app.clone(), asked.clone());
-        let looked = tokio::task::spawn_blocking(move || look(&looking, &what, min_status, cursor)).await;
-        let found = looked.map_err(|e| Problem::new(500, "internal error", e.to_string()))??;
+        let found = apart(move || look(&looking, &what, min_status, cursor)).await?;
         let left = until.saturating_duration_since(Instant::now());
         let ends = left.is_zero() || app.core.phase() == Phase::Stopping;
         if !found.events.is_empty() || found.entry.is_some() || found.more || ends {
@@ -116,13 +115,10 @@ fn entry(app: &App, asked: &Asked) -> Result<(Value, u64), Problem> {
     let Some(root) = asked.thread else {
         return Ok((Value::Null, 0));
     };
-    let reader = app.core.store.read();
-    for (what, kind) in [(Shown::Digest, "digest"), (Shown::Canonical, "answer")] {
-        if let Some(id) = reader.shown(&asked.network, root, what)? {
-            return Ok((json!({ "thread": root, "kind": kind, "id": id }), short(&id.0).max(1)));
-        }
-    }
-    Ok((json!({ "thread": root, "kind": null, "id": null }), 0))
+    let first = shown::first(&app.core.store.read(), &asked.network, root)?;
+    let (kind, id) = first.unzip();
+    let told = id.map_or(0, |id| short(&id.0).max(1));
+    Ok((json!({ "thread": root, "kind": kind, "id": id }), told))
 }
 
 fn look(app: &App, asked: &Asked, min_status: Option<Status>, from: Cursor) -> Result<Found, Problem> {
@@ -137,6 +133,8 @@ fn look(app: &App, asked: &Asked, min_status: Option<Status>, from: Cursor) -> R
         more: false,
     };
     let (wanted, reader) = (asked.wanted(), core.store.read());
+    // Of a network that is no longer carried events stay in the store, and are not shown.
+    let carried = core.rules.pow_bits(&wanted.network).is_some();
     for item in core.store.records(from.seq) {
         let (seq, logged) = item?;
         if seq > shown {
@@ -153,7 +151,8 @@ fn look(app: &App, asked: &Asked, min_status: Option<Status>, from: Cursor) -> R
         let Some(said) = Said::read(&text) else {
             continue;
         };
-        if said.net == wanted.network
+        if carried
+            && said.net == wanted.network
             && wanted.takes(&said, root_of_target(&core.store, &said)?)
             && is_shown(&said, asked, min_status, core.limits.hide_below, &reader)?
         {
