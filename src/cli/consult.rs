@@ -1,8 +1,7 @@
 //! What an agent, or a person, reads: `search`, `read`, `wait` and `knowledge`.
 
 use super::Outcome;
-use super::home::HomeArgs;
-use super::speak::network;
+use super::home::{InNetwork, network};
 use anstyle::{AnsiColor, Style};
 use serde_json::Value;
 use std::error::Error;
@@ -12,30 +11,16 @@ use wats::client::Client;
 use wats::event::Hex32;
 use wats::event::excerpt::excerpt;
 
-/// Of whom to ask
-#[derive(Debug, clap::Args)]
-pub(super) struct From {
-    #[command(flatten)]
-    home: HomeArgs,
-    /// In this network [default: the one that is configured]
-    #[arg(long, value_name = "NAME")]
-    network: Option<String>,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-}
-
-impl From {
-    fn node(&self) -> Result<(Client, String), Box<dyn Error>> {
-        let home = self.home.home()?;
-        let config = self.home.configured(&home)?;
-        let network = match (&self.network, &config.networks) {
-            // A node without a configured network carries all of them.
-            (Some(name), None) => name.clone(),
-            (name, _) => network(&config, name.as_deref())?.id.clone(),
-        };
-        Ok((self.home.client()?, network))
-    }
+/// The running node, and the network to ask it about.
+fn node(from: &InNetwork) -> Result<(Client, String), Box<dyn Error>> {
+    let home = from.home.home()?;
+    let config = from.home.configured(&home)?;
+    let network = match (&from.network, &config.networks) {
+        // A node without a configured network carries all of them.
+        (Some(name), None) => name.clone(),
+        (name, _) => network(&config, name.as_deref())?.id.clone(),
+    };
+    Ok((from.home.client()?, network))
 }
 
 /// Search what the network knows: what was checked comes first
@@ -44,7 +29,7 @@ impl From {
 #[derive(Debug, clap::Args)]
 pub(super) struct SearchArgs {
     #[command(flatten)]
-    from: From,
+    from: InNetwork,
     /// What to search for; in quotes, where a word starts with `-`
     #[arg(required = true)]
     query: Vec<String>,
@@ -66,7 +51,7 @@ pub(super) struct SearchArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct ReadArgs {
     #[command(flatten)]
-    from: From,
+    from: InNetwork,
     /// Its root, or any post in it
     id: Hex32,
     /// Where to go on, as the page before says
@@ -78,7 +63,7 @@ pub(super) struct ReadArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct WaitArgs {
     #[command(flatten)]
-    from: From,
+    from: InNetwork,
     /// Go on until interrupted
     #[arg(long)]
     follow: bool,
@@ -112,7 +97,7 @@ pub(super) struct WaitArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct KnowledgeArgs {
     #[command(flatten)]
-    from: From,
+    from: InNetwork,
     /// With this tag
     #[arg(long)]
     tag: Option<String>,
@@ -140,7 +125,7 @@ fn path(start: &str, query: &[(&str, Option<String>)]) -> String {
 
 /// `wats search`
 pub(super) fn search(args: &SearchArgs) -> Outcome {
-    let (mut node, network) = args.from.node()?;
+    let (mut node, network) = node(&args.from)?;
     let query = path(
         "/v1/search",
         &[
@@ -168,7 +153,7 @@ pub(super) fn search(args: &SearchArgs) -> Outcome {
 
 /// `wats knowledge`
 pub(super) fn knowledge(args: &KnowledgeArgs) -> Outcome {
-    let (mut node, network) = args.from.node()?;
+    let (mut node, network) = node(&args.from)?;
     let query = path(
         "/v1/knowledge",
         &[
@@ -208,7 +193,7 @@ pub(super) fn read(args: &ReadArgs) -> Outcome {
 
 /// `wats wait`
 pub(super) fn wait(args: &WaitArgs) -> Outcome {
-    let (mut node, network) = args.from.node()?;
+    let (mut node, network) = node(&args.from)?;
     let mut cursor = args.cursor.clone();
     loop {
         let query = path(

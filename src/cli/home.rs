@@ -3,7 +3,7 @@
 use clap::ValueHint;
 use std::path::PathBuf;
 use wats::client::{Client, ClientError, Node};
-use wats::config::Config;
+use wats::config::{Config, Network};
 use wats::home::{Home, HomeError};
 
 /// The node's directory
@@ -79,5 +79,32 @@ impl HomeArgs {
             Err(ClientError::Connect { .. }) => Ok(None),
             Err(e) => Err(e.into()),
         }
+    }
+}
+
+/// A network of the running node
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct InNetwork {
+    #[command(flatten)]
+    pub home: HomeArgs,
+    /// In this network [default: the one that is configured]
+    #[arg(long, value_name = "NAME")]
+    pub network: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The network that is named, or the one that is configured.
+pub(super) fn network<'c>(config: &'c Config, name: Option<&str>) -> Result<&'c Network, String> {
+    let all = config.networks.as_deref().unwrap_or_default();
+    match (name, all) {
+        (Some(name), _) => {
+            let found = all.iter().find(|network| network.id == name);
+            found.ok_or_else(|| format!("network `{name}` is not configured"))
+        }
+        (None, [one]) => Ok(one),
+        (None, []) => Err("no network is configured; `wats init` makes a configuration".to_owned()),
+        (None, _) => Err("several networks are configured: name one with --network".to_owned()),
     }
 }

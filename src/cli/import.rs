@@ -1,7 +1,7 @@
 //! `wats import`
 
 use super::home::HomeArgs;
-use super::replay::Progress;
+use super::progress::Progress;
 use super::{Outcome, complain};
 use serde_json::{Value, json};
 use std::error::Error;

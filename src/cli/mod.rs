@@ -15,6 +15,7 @@ mod init;
 mod keygen;
 mod manual;
 mod node;
+mod progress;
 mod replay;
 mod reputation;
 mod sign;
@@ -25,6 +26,7 @@ mod vouch;
 
 use anstyle::{AnsiColor, Style};
 use clap::{Parser, Subcommand};
+use comfy_table::{LineStyle, TableStyle};
 use std::error::Error;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -73,6 +75,9 @@ enum Command {
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
 }
+
+/// One line, under the header.
+const LINES: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 /// What a command may end with: whether all of its input was read, or an error to show.
 type Outcome = Result<ExitCode, Box<dyn Error>>;

@@ -1,8 +1,7 @@
 //! `wats reputation` and `wats why`: the numbers that only the owner sees.
 
-use super::Outcome;
 use super::home::HomeArgs;
-use super::replay::LINES;
+use super::{LINES, Outcome};
 use comfy_table::Table;
 use serde_json::Value;
 use std::error::Error;

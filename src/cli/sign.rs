@@ -4,9 +4,8 @@ use super::{FileError, Outcome};
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{SystemTime, UNIX_EPOCH};
 use wats::event::{Draft, MAX_BYTES, Secret};
-use wats_dataflows::ids::Millis;
+use wats::node::Clock;
 
 /// Sign an event: the unsigned JSON object on standard input, the signed one on standard output
 ///
@@ -33,16 +32,11 @@ pub(super) fn run(args: &Args) -> Outcome {
     let mut unsigned = Vec::new();
     // One byte more than an event may have tells that it has too many.
     std::io::stdin().take(MAX_BYTES as u64 + 1).read_to_end(&mut unsigned)?;
-    let draft = Draft::read(&unsigned)?.created_by_default(now());
+    let draft = Draft::read(&unsigned)?.created_by_default(Clock::Wall.now());
     let signed = match args.pow {
         Some(bits) => draft.mine(&secret, bits)?,
         None => draft.sign(&secret)?,
     };
     writeln!(anstream::stdout(), "{signed}")?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn now() -> Millis {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }

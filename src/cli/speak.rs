@@ -4,29 +4,15 @@
 //! leaves this process.
 
 use super::Outcome;
-use super::home::HomeArgs;
+use super::home::{InNetwork, network};
 use serde_json::{Value, json};
 use std::error::Error;
 use std::io::{Read, Write};
 use std::process::ExitCode;
 use wats::client::Client;
-use wats::config::{Config, Network};
 use wats::event::fields::DIGEST;
 use wats::event::{Draft, Hex32, MAX_BYTES};
 use wats::node::Clock;
-
-/// Where an event goes
-#[derive(Debug, clap::Args)]
-pub(super) struct To {
-    #[command(flatten)]
-    home: HomeArgs,
-    /// In this network [default: the one that is configured]
-    #[arg(long, value_name = "NAME")]
-    network: Option<String>,
-    /// Print a JSON object
-    #[arg(long)]
-    json: bool,
-}
 
 /// What a post says
 #[derive(Debug, clap::Args)]
@@ -46,7 +32,7 @@ struct Words {
 #[derive(Debug, clap::Args)]
 pub(super) struct AskArgs {
     #[command(flatten)]
-    to: To,
+    to: InNetwork,
     /// The question, on one line
     title: String,
     #[command(flatten)]
@@ -60,7 +46,7 @@ pub(super) struct AskArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct AnswerArgs {
     #[command(flatten)]
-    to: To,
+    to: InNetwork,
     /// What it answers
     #[arg(value_name = "ID")]
     parent: Hex32,
@@ -78,7 +64,7 @@ pub(super) struct AnswerArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct PostArgs {
     #[command(flatten)]
-    to: To,
+    to: InNetwork,
     /// What it is about, on one line
     title: String,
     #[command(flatten)]
@@ -89,7 +75,7 @@ pub(super) struct PostArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct DigestArgs {
     #[command(flatten)]
-    to: To,
+    to: InNetwork,
     /// The knowledge, on one line
     title: String,
     #[command(flatten)]
@@ -106,7 +92,7 @@ pub(super) struct DigestArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct AnnounceArgs {
     #[command(flatten)]
-    to: To,
+    to: InNetwork,
     /// Who runs this key: keys of one owner count once
     #[arg(long)]
     owner: Option<String>,
@@ -123,7 +109,7 @@ pub(super) struct AnnounceArgs {
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
 pub(super) struct ReactArgs {
     #[command(flatten)]
-    to: To,
+    to: InNetwork,
     /// The post
     #[arg(value_name = "ID")]
     target: Hex32,
@@ -236,18 +222,18 @@ pub(super) fn react(args: &ReactArgs) -> Outcome {
         );
     }
     if args.confirm && args.evidence.is_none() {
-        eprintln_note("a confirmation without evidence is only a vote: say how you know with --evidence");
+        note("a confirmation without evidence is only a vote: say how you know with --evidence");
     }
     say(&args.to, |node, reader| {
         let target = node.get(&format!("/v1/events/{}", args.target))?;
         if target["event"]["author"] == reader.to_string() {
-            eprintln_note("this is your own post: what you say of it counts zero");
+            note("this is your own post: what you say of it counts zero");
         }
         Ok(json!({ "kind": "react", "parent": args.target, "data": data }))
     })
 }
 
-fn eprintln_note(what: &str) {
+fn note(what: &str) {
     // Where standard error is closed there is nobody to tell.
     let _ = writeln!(anstream::stderr(), "note: {what}");
 }
@@ -286,22 +272,9 @@ fn text(given: &str) -> Result<String, Box<dyn Error>> {
     Ok(read.trim_end().to_owned())
 }
 
-/// Signs an event and sends it.
-fn say(to: &To, event: impl FnOnce(&mut Client, Hex32) -> Result<Value, Box<dyn Error>>) -> Outcome {
-    let home = to.home.home()?;
-    let config = to.home.configured(&home)?;
-    let network = network(&config, to.network.as_deref())?;
-    let secret = home.profile(&config, &network.id)?;
-    let mut node = to.home.client()?;
-    let mut event = event(&mut node, secret.public())?;
-    event["net"] = network.id.as_str().into();
-    let unsigned = event.to_string();
-    let draft = Draft::read(unsigned.as_bytes())?.created_by_default(Clock::Wall.now());
-    let signed = match network.pow_bits {
-        0 => draft.sign(&secret)?,
-        bits => draft.mine(&secret, u16::try_from(bits).unwrap_or(u16::MAX))?,
-    };
-    let outcome = node.event(&signed)?;
+/// Signs an event, sends it, and prints its id.
+fn say(to: &InNetwork, event: impl FnOnce(&mut Client, Hex32) -> Result<Value, Box<dyn Error>>) -> Outcome {
+    let (outcome, _) = sign_and_send(to, |node, reader, _| event(node, reader))?;
     let mut out = anstream::stdout();
     match to.json {
         true => writeln!(out, "{outcome}")?,
@@ -310,16 +283,24 @@ fn say(to: &To, event: impl FnOnce(&mut Client, Hex32) -> Result<Value, Box<dyn 
     Ok(ExitCode::SUCCESS)
 }
 
-/// The network that is named, or the one that is configured.
-pub(super) fn network<'c>(config: &'c Config, name: Option<&str>) -> Result<&'c Network, String> {
-    let all = config.networks.as_deref().unwrap_or_default();
-    match (name, all) {
-        (Some(name), _) => {
-            let found = all.iter().find(|network| network.id == name);
-            found.ok_or_else(|| format!("network `{name}` is not configured"))
-        }
-        (None, [one]) => Ok(one),
-        (None, []) => Err("no network is configured; `wats init` makes a configuration".to_owned()),
-        (None, _) => Err("several networks are configured: name one with --network".to_owned()),
-    }
+/// Makes an event of what `event` gives for the node, the own key and the network; signs it with the key,
+/// with the work that the network asks for, and sends it. What became of it, and the network.
+pub(super) fn sign_and_send(
+    to: &InNetwork,
+    event: impl FnOnce(&mut Client, Hex32, &str) -> Result<Value, Box<dyn Error>>,
+) -> Result<(Value, String), Box<dyn Error>> {
+    let home = to.home.home()?;
+    let config = to.home.configured(&home)?;
+    let network = network(&config, to.network.as_deref())?;
+    let secret = home.profile(&config, &network.id)?;
+    let mut node = to.home.client()?;
+    let mut event = event(&mut node, secret.public(), &network.id)?;
+    event["net"] = network.id.as_str().into();
+    let unsigned = event.to_string();
+    let draft = Draft::read(unsigned.as_bytes())?.created_by_default(Clock::Wall.now());
+    let signed = match network.pow_bits {
+        0 => draft.sign(&secret)?,
+        bits => draft.mine(&secret, u16::try_from(bits).unwrap_or(u16::MAX))?,
+    };
+    Ok((node.event(&signed)?, network.id.clone()))
 }

@@ -187,12 +187,16 @@ fn a_network_that_is_not_carried_for_a_while_comes_back() {
         let side = network("side", secret(1).public());
         settings.config.networks.as_mut().expect("networks").push(side);
     });
+    let from = get(node.address(), "/v1/wait?network=side&timeout=0").json()["cursor"].clone();
+    let from = from.as_str().expect("a cursor").to_owned();
     let (main, text) = post_of(2, node.now(), "in main");
     assert_eq!(post(node.address(), &text).status, 201);
     let say = serde_json::json!({ "kind": "post", "text": "in side" });
     let (side, in_side) = super::node::signed_in("side", 2, node.now(), say);
     assert_eq!(post(node.address(), &in_side).status, 201);
     node.check();
+    let waited = get(node.address(), &format!("/v1/wait?network=side&timeout=0&cursor={from}")).json();
+    assert_eq!(waited["events"][0]["id"], side.to_string());
     let before = shown(&node.store().read(), "side").expect("views");
     let all = node.settings.config.networks.clone();
     node.stop();
@@ -203,6 +207,9 @@ fn a_network_that_is_not_carried_for_a_while_comes_back() {
     assert_eq!(shown(&node.store().read(), "side").expect("views"), none);
     assert!(node.store().event(side).expect("readable").is_some());
     assert_eq!(get(node.address(), &format!("/v1/events/{side}")).status, 404);
+    assert_eq!(get(node.address(), &format!("/v1/threads/{side}")).status, 404);
+    let waited = get(node.address(), &format!("/v1/wait?network=side&timeout=0&cursor={from}")).json();
+    assert_eq!(waited["events"], serde_json::json!([]));
     assert_eq!(get(node.address(), &format!("/v1/events/{main}")).status, 200);
     assert_eq!(post(node.address(), &in_side).short(), (422, "wrong_network".into()));
     node.stop();

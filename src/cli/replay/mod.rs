@@ -5,13 +5,11 @@ mod cluster;
 mod document;
 mod explain;
 mod person;
-mod progress;
 
+use super::progress::Progress;
 use super::{Outcome, complain, configuration};
 use changes::Changes;
 use explain::Wanted;
-pub(super) use person::LINES;
-pub(super) use progress::Progress;
 use std::error::Error;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};

@@ -1,8 +1,9 @@
 //! What a replay amounts to, for a person: counts by status, knowledge, what is contested and why,
 //! and who is trusted.
 
+use crate::cli::LINES;
 use anstyle::{AnsiColor, Style};
-use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use wats::document::status_name;
@@ -21,10 +22,6 @@ const AUTHORS: usize = 10;
 
 /// Columns where nobody tells the width of the terminal.
 const WIDTH: u16 = 100;
-
-/// One line, under the header.
-pub(in crate::cli) const LINES: TableStyle =
-    TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 const HEAD: Style = Style::new().bold();
 const WARN: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Yellow)));

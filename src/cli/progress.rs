@@ -13,7 +13,7 @@ const LINES: u64 = 512;
 const DRAWN: Duration = Duration::from_millis(200);
 
 /// A bar over the bytes of all files. It draws nothing where standard error is not a terminal.
-pub(in crate::cli) struct Progress {
+pub(super) struct Progress {
     bar: ProgressBar,
     /// Bytes of the files that are done.
     done: Cell<u64>,
