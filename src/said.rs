@@ -2,7 +2,8 @@
 //!
 //! The store has checked it. Everything in here is its author's word and nobody else's.
 
-use crate::event::Hex32;
+use crate::event::json::{self, Json};
+use crate::event::{Hex32, MAX_DEPTH, canonical};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wats_dataflows::ids::Millis;
@@ -52,18 +53,45 @@ pub struct Said {
 impl Said {
     /// Reads a stored event: its JSON text, or a record that holds it. None where that is not an event.
     pub fn read(stored: &str) -> Option<Said> {
-        if let Ok(said) = serde_json::from_str(stored) {
-            return Some(said);
-        }
-        #[derive(Deserialize)]
-        struct Recorded {
-            event: Said,
-        }
-        serde_json::from_str(stored).ok().map(|recorded: Recorded| recorded.event)
+        let direct = serde_json::from_str(stored).ok();
+        direct.or_else(|| serde_json::from_str(&plain(stored)?).ok())
     }
 
     /// The root of the thread that it names, or is.
     pub fn root(&self) -> Hex32 {
         self.thread.unwrap_or(self.id)
+    }
+}
+
+/// An event out of what may be a record, with its numbers as integers where they are (section 1 judges
+/// integers by value: `1.0` is 1).
+fn plain(stored: &str) -> Option<String> {
+    let Ok(Json::Object(members)) = json::parse(stored.as_bytes(), MAX_DEPTH + 1) else {
+        return None;
+    };
+    match (members.get("received_at"), members.get("event")) {
+        (Some(_), Some(Json::Object(event))) => Some(canonical::text(event)),
+        _ => Some(canonical::text(&members)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_reads_the_same_in_a_record_and_with_integers_written_as_decimals() {
+        let (id, author) = ("0".repeat(64), "1".repeat(64));
+        let event = |at: &str| {
+            format!(
+                r#"{{"id":"{id}","author":"{author}","net":"main","kind":"ask","title":"?","created_at":{at}}}"#
+            )
+        };
+        let said = Said::read(&event("1700000000000")).expect("an event");
+        assert_eq!(said.created_at, Millis(1_700_000_000_000));
+        assert_eq!(Said::read(&event("1700000000000.0")), Some(said.clone()));
+        assert_eq!(Said::read(&event("17e11")), Some(said.clone()));
+        assert_eq!(Said::read(&format!(r#"{{"received_at":5,"event":{}}}"#, event("17e11"))), Some(said));
+        assert_eq!(Said::read("{}"), None);
     }
 }

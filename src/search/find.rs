@@ -327,7 +327,7 @@ impl Shelf<'_> {
     }
 
     fn document(&self, id: Hex32) -> Result<Option<Document>, StoreError> {
-        Ok(self.search.store.event(id)?.and_then(|place| Document::read(id, &place.text)))
+        Ok(self.search.store.event(id)?.and_then(|place| Document::read(&place.text)))
     }
 
     /// What is shown of an event.

@@ -216,7 +216,7 @@ impl Indexer {
             return Ok(false);
         };
         self.mark.last = Some((seq, *id));
-        let Some(event) = Document::read(*id, text) else {
+        let Some(event) = Document::read(text) else {
             return Ok(false);
         };
         let document = indexed(*id, &event);

@@ -70,3 +70,18 @@ fn a_reply_belongs_where_what_it_replies_to_does() {
     assert_eq!(cursor.short(), (400, "no_cursor".into()));
     assert_eq!(story.get(&format!("/v1/threads/{stray}"))["posts"], json!([]));
 }
+
+#[test]
+fn an_event_with_an_integer_written_as_a_decimal_is_read_like_any_other() {
+    let story = Story::new("decimal");
+    let (id, text) = story.reply(6, story.ask, "at a decimal time");
+    let at = story.running.now().0;
+    let text = text.replace(&format!("\"created_at\":{at}"), &format!("\"created_at\":{at}.0"));
+    assert!(text.contains(".0"));
+    story.send((id, text));
+    story.running.settle();
+    let thread = story.get(&format!("/v1/threads/{id}"));
+    let posts = thread["posts"].as_array().expect("a list");
+    let post = posts.iter().find(|post| post["id"] == id.to_string()).expect("it is in the thread");
+    assert_eq!(post["created_at"], at);
+}
