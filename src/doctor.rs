@@ -180,27 +180,26 @@ pub fn sequence(store: &Arc<Store>, mode: Mode) -> Result<Vec<Finding>, StoreErr
                 wrong += u64::from(store.held(id)?.is_none_or(|held| held.received_at > received_at));
             }
             Logged::Blob { blob, received_at, present } => {
-                let at = BlobAt { received_at, present };
-                let last = blobs.entry(blob).or_insert(at);
-                let later = (at.received_at, !at.present) > (last.received_at, !last.present);
-                *last = if later { at } else { *last };
+                let said = BlobAt { received_at, present };
+                if let Some(last) = said.after(blobs.get(&blob).copied()) {
+                    blobs.insert(blob, last);
+                }
             }
         }
     }
     for (blob, at) in blobs {
         wrong += u64::from(store.blob(blob)? != Some(at));
     }
+    // From a damaged sequence nothing can be made again, and what there is must not be thrown away.
+    let whole = damaged.is_empty();
     let mut found: Vec<Finding> =
         damaged.into_iter().take(10).map(|what| finding(check, State::Bad, what)).collect();
     if wrong > 0 {
-        if mode == Mode::Repair {
+        if mode == Mode::Repair && whole {
             Appender::new(store.clone())?.rebuild()?;
         }
-        found.push(finding(
-            check,
-            mode.repaired(),
-            format!("{wrong} places, keys or blobs do not follow from it"),
-        ));
+        let state = if whole { mode.repaired() } else { State::Bad };
+        found.push(finding(check, state, format!("{wrong} places, keys or blobs do not follow from it")));
     }
     if found.is_empty() {
         found.push(finding(

@@ -308,6 +308,7 @@ pub fn run(
         {
             waiting.extend(group);
         }
+        driver.core.metrics.backlog.set(durable.len() as i64);
         let began = Instant::now();
         let some = waiting.len().min(budget);
         driver.take(waiting.drain(..some))?;

@@ -7,7 +7,7 @@ use super::limits::{LEAST_BYTES, Limits};
 use super::outcome::{Later, Outcome};
 use crate::event::{Event, Hex32};
 use crossbeam::channel::{Receiver, Sender, bounded, select};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -40,21 +40,23 @@ pub enum What {
 
 /// The keys that have weight for a reader, by network.
 #[derive(Debug, Default)]
-pub struct Weighty(RwLock<HashSet<(Box<str>, Hex32)>>);
+pub struct Weighty(RwLock<HashMap<Box<str>, HashSet<Hex32>>>);
 
 impl Weighty {
     /// Whether a key has weight.
     pub fn contains(&self, network: &str, key: Hex32) -> bool {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).contains(&(network.into(), key))
+        let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        all.get(network).is_some_and(|keys| keys.contains(&key))
     }
 
     /// Says of some keys whether they have weight.
     pub fn set(&self, keys: impl IntoIterator<Item = (Box<str>, Hex32, bool)>) {
         let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
         for (network, key, has) in keys {
+            let keys = all.entry(network).or_default();
             match has {
-                true => all.insert((network, key)),
-                false => all.remove(&(network, key)),
+                true => keys.insert(key),
+                false => keys.remove(&key),
             };
         }
     }
@@ -115,6 +117,7 @@ impl Lanes {
         let wait = tokio::time::timeout(self.patience, lane.room.clone().acquire_many_owned(size));
         let room = match wait.await {
             Ok(Ok(room)) => room,
+            // The semaphore is never closed.
             Ok(Err(_)) => return Err(Later::Stopping),
             Err(_) => return Err(Later::Busy),
         };
@@ -130,12 +133,6 @@ impl Lanes {
     /// Bytes that wait: of keys with weight, and of others.
     pub fn waiting(&self) -> [usize; 2] {
         [&self.weighty, &self.others].map(|lane| lane.bytes - lane.room.available_permits().min(lane.bytes))
-    }
-
-    /// Takes in nothing more; those who wait for room are told.
-    pub fn close(&self) {
-        self.weighty.room.close();
-        self.others.room.close();
     }
 }
 

@@ -129,7 +129,7 @@ fn read(core: &Core, last: Seq, chunks: &Sender<Result<Chunk, StoreError>>) {
 
 /// A stored record, checked again but for its signature: an id that is the hash of the event shows
 /// that no bit of it has changed. None where the configuration refuses what was once taken.
-pub fn record(core: &Core, seq: Seq, logged: Logged) -> Result<Option<Durable>, StoreError> {
+fn record(core: &Core, seq: Seq, logged: Logged) -> Result<Option<Durable>, StoreError> {
     let received_at = logged.received_at();
     let damaged = |what: String| StoreError::Damaged(format!("record {} of the sequence: {what}", seq.0));
     let (id, text) = match logged {

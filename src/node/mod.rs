@@ -29,7 +29,7 @@ pub use clock::Clock;
 pub use core::{Core, Phase};
 pub use drive::{Driver, Question};
 pub use limits::Limits;
-pub use load::{Loaded, Until, load, record};
+pub use load::{Loaded, Until, load};
 pub use outcome::{Later, Outcome};
 pub use watch::free_disk;
 

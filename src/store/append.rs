@@ -98,7 +98,7 @@ impl Appender {
     /// When the store cannot be read.
     pub fn blob(&mut self, blob: Hex32, present: bool, received_at: Millis) -> Result<Added, StoreError> {
         let said = BlobAt { received_at, present };
-        let Some(now) = last_word(self.blob_at(blob)?, said) else {
+        let Some(now) = said.after(self.blob_at(blob)?) else {
             return Ok(Added::Known(self.last));
         };
         let seq = self.push(&Logged::Blob { received_at, blob, present })?;
@@ -199,14 +199,5 @@ impl Appender {
         self.batch.put_cf(self.store.family(Family::Keys), &key, encode(&seen)?);
         self.keys.insert(key, seen);
         Ok(())
-    }
-}
-
-/// The last word on a blob after another: the largest `received_at`, and on a tie absence (section 1.2).
-/// None where the other says nothing new.
-pub(super) fn last_word(before: Option<BlobAt>, other: BlobAt) -> Option<BlobAt> {
-    match before {
-        Some(at) if (other.received_at, !other.present) <= (at.received_at, !at.present) => None,
-        _ => Some(other),
     }
 }

@@ -1,6 +1,6 @@
 //! Everything that follows from the sequence directly, made again: places, keys, blobs, relations.
 
-use super::append::{Appender, last_word};
+use super::append::Appender;
 use super::records::{BlobAt, HeldAt, Logged, Seq};
 use super::{Family, StoreError, synced};
 use crate::event::Rules;
@@ -56,8 +56,8 @@ impl Appender {
                 }
             }
             Logged::Blob { received_at, blob, present } => {
-                let before = self.blob_at(*blob)?;
-                match last_word(before, BlobAt { received_at: *received_at, present: *present }) {
+                let said = BlobAt { received_at: *received_at, present: *present };
+                match said.after(self.blob_at(*blob)?) {
                     Some(now) => self.keep_blob(*blob, now),
                     None => Ok(()),
                 }

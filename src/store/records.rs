@@ -81,6 +81,15 @@ pub struct BlobAt {
     pub present: bool,
 }
 
+impl BlobAt {
+    /// This as the last word after another: the largest `received_at`, and on a tie absence
+    /// (section 1.2). None where it says nothing new.
+    pub fn after(self, before: Option<BlobAt>) -> Option<BlobAt> {
+        let rank = |at: BlobAt| (at.received_at, !at.present);
+        (!before.is_some_and(|before| rank(self) <= rank(before))).then_some(self)
+    }
+}
+
 /// A group of section 3, named by what makes it one: the smallest key of it may change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Group {

@@ -1,13 +1,14 @@
 //! A node that is started again, on a store that fared in some way meanwhile.
 
 use super::http::{LINES, get, post, post_lines, try_call};
-use super::node::{Running, generated, network, post_of, secret};
+use super::node::{Running, generated, network, open, post_of, secret};
 use super::views::{differ, shown};
 use rocksdb::{DB, Options};
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::thread;
+use wats::doctor;
 use wats::event::Hex32;
 use wats::node::NodeError;
 use wats::store::{SCHEMA, StoreError, Ticked, ViewBatch};
@@ -85,11 +86,34 @@ fn lost_and_wrong_views_are_corrected() {
 }
 
 /// Writes the version of the schema.
-fn set_schema(store: &Path, version: u32) {
+fn database(store: &Path) -> DB {
     let (options, path) = (Options::default(), store.join("db"));
     let families = DB::list_cf(&options, &path).expect("families");
-    let db = DB::open_cf(&options, &path, families).expect("a database");
-    db.put(b"schema", version.to_le_bytes()).expect("written");
+    DB::open_cf(&options, &path, families).expect("a database")
+}
+
+fn set_schema(store: &Path, version: u32) {
+    database(store).put(b"schema", version.to_le_bytes()).expect("written");
+}
+
+/// From a damaged record nothing can be made again, and what there is must not be thrown away for it.
+#[test]
+fn a_repair_throws_nothing_away_where_the_sequence_is_damaged() {
+    let (mut node, _) = with_log("repair", 29, 300);
+    let ids: Vec<Hex32> =
+        node.store().read().posts("main").expect("views").iter().map(|(id, _)| *id).collect();
+    node.stop();
+    let db = database(&node.settings.store);
+    let family = |name: &str| db.cf_handle(name).expect("a family");
+    db.put_cf(family("sequence"), 7u64.to_be_bytes(), b"not a record").expect("written");
+    db.delete_cf(family("events"), ids[0].0).expect("written");
+    drop(db);
+    let store = Arc::new(open(&node.settings.store));
+    let before = ids.iter().filter(|id| store.held(**id).expect("readable").is_some()).count();
+    let found = doctor::sequence(&store, doctor::Mode::Repair).expect("readable");
+    assert!(found.iter().all(|finding| finding.state == doctor::State::Bad), "{found:?}");
+    let after = ids.iter().filter(|id| store.held(**id).expect("readable").is_some()).count();
+    assert_eq!((before, after), (ids.len() - 1, ids.len() - 1));
 }
 
 #[test]
