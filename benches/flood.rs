@@ -3,13 +3,13 @@
 //! A generated log is loaded; then single records, days, vouches and hot posts are timed beside the
 //! batch oracle's full recompute of the same state. Prints a table; judges nothing.
 
-use std::fs;
+mod support;
+
 use std::time::{Duration, Instant};
-use wats::config::Config;
+use support::{Feed, config_of, resident, take};
 use wats::engine::Engine;
-use wats::generate::{Generator, Plan};
+use wats::generate::Plan;
 use wats::intake::{Change, Intake};
-use wats::log::{Options, Record, Source, read};
 use wats_dataflows::facts::{Body, EventFact, Evidence, React};
 use wats_dataflows::ids::{BlobId, EventId, KeyId, Millis, NetworkId, Stamp};
 use wats_dataflows::policy;
@@ -42,24 +42,13 @@ struct Log {
 impl Log {
     fn generate(events: u64) -> Log {
         let plan = Plan { events, signed: false, ..Plan::default() };
-        let config = Config::parse(&plan.config(), "generated").expect("the generator's configuration");
-        let mut intake = Intake::new(&config).expect("one network");
-        let source = Source::from_reader("generated", Generator::new(&plan).lines()).expect("a reader");
-        let options = Options { skip_signatures: true, ..Options::new(config.rules()) };
+        let mut intake = Intake::new(&config_of(&[&plan])).expect("one network");
         let begun = Instant::now();
         let mut records = Vec::new();
-        for checked in read(source, &options) {
-            let checked = checked.expect("a generated log is whole");
-            let mut changes = Vec::new();
-            match checked.outcome.expect("a generated record is valid") {
-                Record::Event(event) => {
-                    intake.event(&event, checked.received_at, &mut changes).expect("few names");
-                }
-                Record::Blob { blob, present } => {
-                    intake.blob(blob, present, checked.received_at, &mut changes).expect("few names");
-                }
-            }
-            records.push((changes, checked.received_at));
+        for checked in Feed::new(&plan) {
+            let (received_at, mut changes) = (checked.received_at, Vec::new());
+            take(&mut intake, checked, &mut changes);
+            records.push((changes, received_at));
         }
         let config = intake.config().clone();
         row("generated, parsed, interned", begun.elapsed(), records.len(), "");
@@ -82,7 +71,7 @@ struct Bench {
 impl Bench {
     fn load(mut log: Log) -> Bench {
         let rest = log.records.split_off(log.records.len().saturating_sub(SINGLES));
-        let before = resident();
+        let before = resident() as usize;
         let engine = Engine::start(log.config.clone(), 1).expect("the engine starts");
         let mut bench = Bench {
             engine,
@@ -111,7 +100,7 @@ impl Bench {
         }
         eprintln!();
         row("bulk load through the dataflow", loaded, log.events, "100,000 events/s with parsing");
-        let used = resident().saturating_sub(before);
+        let used = (resident() as usize).saturating_sub(before);
         let spare = facts.len() * std::mem::size_of::<Change>() + facts.len() * 300;
         println!(
             "{:<44} {:>12} bytes an event (about; {} MiB resident more)",
@@ -306,11 +295,4 @@ fn row(what: &str, took: Duration, count: usize, limit: &str) {
     let rate = count as f64 / took.as_secs_f64();
     let limit = if limit.is_empty() { String::new() } else { format!(" (limit {limit})") };
     println!("{what:<44} {took:>12.2?} {rate:>12.0}/s{limit}");
-}
-
-/// Resident memory, in bytes, where the system tells.
-fn resident() -> usize {
-    let pages = fs::read_to_string("/proc/self/statm").ok();
-    let pages = pages.and_then(|s| s.split_whitespace().nth(1).and_then(|n| n.parse::<usize>().ok()));
-    pages.unwrap_or(0) * 4096
 }

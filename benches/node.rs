@@ -3,9 +3,12 @@
 //! A real node on the loopback, with everything on, in this process; clients on threads of their own.
 //! Prints a table of figures and ratios within this run; judges nothing.
 
+mod support;
+
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+use support::resident;
 use wats::client::{Client, Node as Address};
 use wats::config::Config;
 use wats::event::{Event, Rules, Secret, Verifier, parse, sign};
@@ -79,7 +82,7 @@ impl Bench {
 
     /// Loads the log as `wats import` does, from one client.
     fn load(&mut self, log: &[u8], events: u64) {
-        let before = resident();
+        let before = resident() as usize;
         let node = self.start();
         node.wait_ready().expect("an empty store");
         let began = Instant::now();
@@ -98,7 +101,7 @@ impl Bench {
         self.import = began.elapsed();
         rate("ingest to durable, from one client", events, durable, self.one_core);
         rate("ingest to visible", events, self.import, self.one_core);
-        let used = resident().saturating_sub(before + log.len());
+        let used = (resident() as usize).saturating_sub(before + log.len());
         println!("{:<44} {:>10} bytes an event resident (limit 1,500)", "memory", used as u64 / events);
         node.stop().expect("it stops");
     }
@@ -185,10 +188,4 @@ fn latency(what: &str, mut all: Vec<Duration>) {
     all.sort_unstable();
     let at = |share: f64| all[((all.len() - 1) as f64 * share) as usize].as_secs_f64() * 1e3;
     println!("{what:<44} p50 {:>7.2} ms, p99 {:>7.2} ms, max {:>7.2} ms", at(0.5), at(0.99), at(1.0));
-}
-
-fn resident() -> usize {
-    let pages = std::fs::read_to_string("/proc/self/statm").ok();
-    let pages = pages.and_then(|s| s.split_whitespace().nth(1).and_then(|n| n.parse::<usize>().ok()));
-    pages.unwrap_or(0) * 4096
 }
