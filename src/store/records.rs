@@ -86,7 +86,7 @@ impl BlobAt {
     /// (section 1.2). None where it says nothing new.
     pub fn after(self, before: Option<BlobAt>) -> Option<BlobAt> {
         let rank = |at: BlobAt| (at.received_at, !at.present);
-        (!before.is_some_and(|before| rank(self) <= rank(before))).then_some(self)
+        before.is_none_or(|before| rank(self) > rank(before)).then_some(self)
     }
 }
 
