@@ -1,6 +1,6 @@
 //! `GET /v1/knowledge`
 
-use super::{Story, ids};
+use super::{Story, http, ids};
 use crate::node::{react_of, signed_in};
 use serde_json::{Value, json};
 
@@ -17,7 +17,8 @@ fn entries_are_found_by_tag_and_the_next_best_takes_over() {
     assert_eq!(entry["threads"], json!([story.ask]));
     assert_eq!(story.get("/v1/knowledge?network=main&tag=build")["total"], 1, "by the tags of its ask");
     assert_eq!(story.get("/v1/knowledge?network=main&tag=other")["total"], 0);
-    assert_eq!(story.get("/v1/knowledge?network=side")["total"], 0);
+    let elsewhere = http::get(story.running.address(), "/v1/knowledge?network=side");
+    assert_eq!(elsewhere.short(), (404, "wrong_network".into()));
 
     let at = story.running.now();
     let digest = json!({ "kind": "x.wearetheswarm.digest", "title": "All of it", "text": "x", "refs": [story.answer],

@@ -1,11 +1,16 @@
 //! What agents read of a node: threads, what is new, what is known; over real connections.
 
+mod api;
+mod described;
+#[path = "../support/dice.rs"]
+mod dice;
 #[path = "../support/http.rs"]
 mod http;
 mod knowledge;
 #[path = "../support/node.rs"]
 mod node;
 mod real_log;
+mod requests;
 mod secrecy;
 mod threads;
 #[path = "../support/views.rs"]

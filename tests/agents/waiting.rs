@@ -59,8 +59,9 @@ fn filters_choose_and_a_time_out_is_an_empty_page_with_the_cursor() {
         let none = story.get(&format!("/v1/wait?network=main&cursor={next}&timeout=0{filter}"));
         assert_eq!(none["events"], json!([]), "{filter}");
     }
-    let elsewhere = story.get(&format!("/v1/wait?network=side&cursor={from}&timeout=0"));
-    assert_eq!(elsewhere["events"], json!([]), "networks are separate");
+    let path = format!("/v1/wait?network=side&cursor={from}&timeout=0");
+    let elsewhere = http::get(story.running.address(), &path);
+    assert_eq!(elsewhere.short(), (404, "wrong_network".into()));
 }
 
 #[test]

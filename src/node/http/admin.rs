@@ -1,6 +1,7 @@
 //! The owner's own: state, the numbers behind trust, imports, exports and backups. On the socket alone.
 
 use super::events::{Brought, many};
+use super::params::{Params, Within};
 use super::{App, Origin, Problem, apart, export, problem};
 use crate::document::status_name;
 use crate::event::Hex32;
@@ -8,7 +9,7 @@ use crate::explain::{ExplainError, explain};
 use crate::node::Phase;
 use crate::store::{AuthorRecord, Group};
 use axum::body::Body;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
@@ -115,8 +116,8 @@ struct Page {
 /// The keys of a network, by trust and reputation.
 async fn reputation(
     State(app): State<Arc<App>>,
-    Path(network): Path<String>,
-    Query(page): Query<Page>,
+    Within(network): Within<String>,
+    Params(page): Params<Page>,
 ) -> Result<Response, Problem> {
     let limit = page.limit.unwrap_or(50).min(10_000);
     let mut all = apart(move || Ok(app.core.store.read().authors(&network)?)).await?;
@@ -145,7 +146,7 @@ fn author_json(key: Hex32, author: &AuthorRecord) -> Value {
 }
 
 /// Why a post has its status, or a key its trust.
-async fn explained(State(app): State<Arc<App>>, Path(digits): Path<String>) -> Result<Response, Problem> {
+async fn explained(State(app): State<Arc<App>>, Within(digits): Within<String>) -> Result<Response, Problem> {
     if !(crate::explain::MIN_DIGITS..=64).contains(&digits.len())
         || !digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
     {
@@ -167,7 +168,7 @@ async fn explained(State(app): State<Arc<App>>, Path(digits): Path<String>) -> R
 /// The latest announce of a key: what a vouch for it reacts to.
 async fn announce(
     State(app): State<Arc<App>>,
-    Path((network, key)): Path<(String, String)>,
+    Within((network, key)): Within<(String, String)>,
 ) -> Result<Response, Problem> {
     let key = problem::name("a key", &key)?;
     let seen = app.core.store.key_seen(&network, key)?;

@@ -1,8 +1,9 @@
 //! `POST /v1/events`: one event, or one a line, with an outcome for each; `GET /v1/events/{id}`.
 
 use super::lines::{BodyError, Line, Lines};
+use super::params::Id;
 use super::shown::{self, Held};
-use super::{App, Origin, Problem, problem};
+use super::{App, Origin, Problem};
 use crate::event::{self, Code, Event, MAX_BYTES, Refusal};
 use crate::log::{Record, event_text, read_record};
 use crate::node::lanes::What;
@@ -10,7 +11,7 @@ use crate::node::limits;
 use crate::node::outcome::{Later, Outcome};
 use axum::Extension;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
@@ -255,8 +256,8 @@ fn one_line(text: &[u8]) -> Vec<u8> {
 }
 
 /// `GET /v1/events/{id}`: an event with its status; never a number that is derived from trust.
-pub async fn get(State(app): State<Arc<App>>, Path(id): Path<String>) -> Result<Response, Problem> {
-    let Held { said, place } = app.event(problem::name("an id", &id)?)?;
+pub async fn get(State(app): State<Arc<App>>, Id(id): Id) -> Result<Response, Problem> {
+    let Held { said, place } = app.event(id)?;
     let mut answer = json!({ "seq": place.held.seq.0, "received_at": place.held.received_at.0 });
     if let Some(post) = app.core.store.read().post(&said.net, said.id)? {
         shown::label(&mut answer, &post);

@@ -1,11 +1,12 @@
 //! `GET /admin/export`: the log of the store, streamed while the node runs.
 
+use super::params::Params;
 use super::{App, Problem};
 use crate::event::Hex32;
 use crate::export::{Wanted, export};
 use crate::store::{Seq, StoreError};
 use axum::body::{Body, Bytes};
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
@@ -30,7 +31,7 @@ pub struct Asked {
 }
 
 /// `GET /admin/export`
-pub async fn get(State(app): State<Arc<App>>, Query(asked): Query<Asked>) -> Result<Response, Problem> {
+pub async fn get(State(app): State<Arc<App>>, Params(asked): Params<Asked>) -> Result<Response, Problem> {
     let wanted = Wanted {
         network: asked.network,
         since: asked.since.map(Millis),

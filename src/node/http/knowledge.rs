@@ -1,11 +1,12 @@
 //! `GET /v1/knowledge`: what the swarm knows, entry by entry (section 7).
 
+use super::params::Params;
 use super::shown;
 use super::{App, Problem, apart};
 use crate::event::Hex32;
 use crate::store::{EntryRecord, Reader, StoreError};
 use axum::Json;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -42,7 +43,8 @@ enum Sort {
 }
 
 /// `GET /v1/knowledge`
-pub async fn get(State(app): State<Arc<App>>, Query(asked): Query<Asked>) -> Result<Response, Problem> {
+pub async fn get(State(app): State<Arc<App>>, Params(asked): Params<Asked>) -> Result<Response, Problem> {
+    app.carries(&asked.network)?;
     Ok(Json(apart(move || page(&app, &asked)).await?).into_response())
 }
 

@@ -8,7 +8,9 @@ mod events;
 mod export;
 mod knowledge;
 mod lines;
+mod openapi;
 mod ops;
+mod params;
 mod problem;
 mod read;
 mod search;
@@ -173,18 +175,19 @@ fn public(app: Arc<App>) -> Router<Arc<App>> {
         .route("/v1/threads/{id}", get(read::get))
         .route("/v1/knowledge", get(knowledge::get))
         .route("/v1/search", get(search::get))
+        .route("/v1/openapi.json", get(openapi::get))
         .route("/healthz", get(ops::health))
         .route("/readyz", get(ops::ready))
         .route("/metrics", get(ops::metrics))
+        .layer(middleware::from_fn_with_state(app, one_of_many))
+        // Those who wait are many, have a limit of their own, and cost nothing until they are woken.
+        .route("/v1/wait", get(wait::get))
         .fallback(|| async {
-            Problem::not_found("there is nothing here; `/v1` is described in docs/OPERATING.md")
+            Problem::not_found("there is nothing here; `/v1/openapi.json` says what there is")
         })
         .method_not_allowed_fallback(|| async {
             Problem::new(405, "method not allowed", "this path does not know that method")
         })
-        .layer(middleware::from_fn_with_state(app, one_of_many))
-        // Those who wait are many, have a limit of their own, and cost nothing until they are woken.
-        .route("/v1/wait", get(wait::get))
         .layer(DefaultBodyLimit::disable())
         .layer(CompressionLayer::new().compress_when(SizeAbove::new(COMPRESSED)))
 }

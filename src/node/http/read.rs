@@ -1,12 +1,13 @@
 //! `GET /v1/threads/{id}`: a thread, with what is known of it first.
 
 use super::cursor::Cursor;
+use super::params::{Id, Params};
 use super::shown::{self, Held};
-use super::{App, Problem, apart, problem};
+use super::{App, Problem, apart};
 use crate::event::Hex32;
 use crate::store::{Reader, Seq, Store, StoreError};
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -20,6 +21,7 @@ const MOST: usize = 200;
 
 /// What to read.
 #[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Asked {
     limit: Option<usize>,
     cursor: Option<String>,
@@ -28,10 +30,9 @@ pub struct Asked {
 /// `GET /v1/threads/{id}`: the thread of an event, which may be its root or any post in it.
 pub async fn get(
     State(app): State<Arc<App>>,
-    Path(id): Path<String>,
-    Query(asked): Query<Asked>,
+    Id(id): Id,
+    Params(asked): Params<Asked>,
 ) -> Result<Response, Problem> {
-    let id = problem::name("an id", &id)?;
     Ok(Json(apart(move || page(&app, id, &asked)).await?).into_response())
 }
 

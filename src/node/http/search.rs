@@ -1,11 +1,12 @@
 //! `GET /v1/search`: what was checked comes first.
 
+use super::params::Params;
 use super::{App, Problem, apart};
 use crate::document::status_name;
 use crate::event::Hex32;
 use crate::search::{Filter, Kind, Request, SearchError};
 use axum::Json;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use std::sync::Arc;
@@ -76,7 +77,8 @@ pub fn status(name: &str) -> Result<Status, Problem> {
 }
 
 /// `GET /v1/search`
-pub async fn get(State(app): State<Arc<App>>, Query(asked): Query<Asked>) -> Result<Response, Problem> {
+pub async fn get(State(app): State<Arc<App>>, Params(asked): Params<Asked>) -> Result<Response, Problem> {
+    app.carries(&asked.network)?;
     let request = asked.request()?;
     let found = apart(move || app.search.search(&request).map_err(problem)).await?;
     Ok(Json(found).into_response())

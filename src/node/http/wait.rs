@@ -1,6 +1,7 @@
 //! `GET /v1/wait`: what is new, in the order in which this node took it in; waits when there is nothing.
 
 use super::cursor::{Cursor, short};
+use super::params::Params;
 use super::search::status;
 use super::shown::{self, Held};
 use super::{App, Problem, apart};
@@ -11,7 +12,7 @@ use crate::node::{Later, Phase};
 use crate::said::Said;
 use crate::store::{HeldAt, Logged, Place, Reader, Seq};
 use axum::Json;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -62,7 +63,8 @@ impl Asked {
 }
 
 /// `GET /v1/wait`
-pub async fn get(State(app): State<Arc<App>>, Query(asked): Query<Asked>) -> Result<Response, Problem> {
+pub async fn get(State(app): State<Arc<App>>, Params(asked): Params<Asked>) -> Result<Response, Problem> {
+    app.carries(&asked.network)?;
     let min_status = asked.min_status.as_deref().map(status).transpose()?;
     let mut cursor = match &asked.cursor {
         Some(cursor) => Cursor::read(cursor, &app.core.store)?,
@@ -128,13 +130,12 @@ fn look(app: &App, asked: &Asked, min_status: Option<Status>, from: Cursor) -> R
     let (now, short) = entry(app, asked)?;
     let mut found = Found {
         events: Vec::new(),
-        entry: (short != from.entry).then_some(now),
+        // A cursor of a wait on a thread may be passed on to one that asks for none.
+        entry: (asked.thread.is_some() && short != from.entry).then_some(now),
         cursor: Cursor { entry: short, ..from },
         more: false,
     };
     let (wanted, reader) = (asked.wanted(), core.store.read());
-    // Of a network that is no longer carried events stay in the store, and are not shown.
-    let carried = core.rules.pow_bits(&wanted.network).is_some();
     for item in core.store.records(from.seq) {
         let (seq, logged) = item?;
         if seq > shown {
@@ -151,8 +152,7 @@ fn look(app: &App, asked: &Asked, min_status: Option<Status>, from: Cursor) -> R
         let Some(said) = Said::read(&text) else {
             continue;
         };
-        if carried
-            && said.net == wanted.network
+        if said.net == wanted.network
             && wanted.takes(&said, root_of_target(&core.store, &said)?)
             && is_shown(&said, asked, min_status, core.limits.hide_below, &reader)?
         {
