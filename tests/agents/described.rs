@@ -18,18 +18,26 @@ fn answers_are_as_the_document_describes_them() {
     story.settle_it();
     let digest = json!({ "kind": "x.wearetheswarm.digest", "title": "Caches", "text": "Clear them.",
         "tags": ["build"], "refs": [story.answer], "to": [super::reader()],
-        "attachments": [{ "blob": "ab".repeat(32), "size": 1 }] });
+        "attachments": [{ "blob": "ab".repeat(32), "size": 1, "name": "log", "type": "text/plain" }], "nonce": 1 });
     let digest = story.send(signed_in("main", 3, story.running.now(), digest));
     for key in [1, 2] {
         let holds = json!({ "used": true, "value": 1, "evidence": "held" });
         story.send(super::react_of(key, story.running.now(), digest, holds));
     }
     story.running.settle();
+    story.running.until("the digest is indexed", |node| {
+        let path = format!(
+            "/v1/search?network=main&kind=digest&include_low=true&author={}",
+            super::node::secret(3).public()
+        );
+        http::get(node.address(), &path).json()["hits"] != json!([])
+    });
     let api = Api::of(story.running.address());
     let (ask, other) = (story.ask, story.other);
     let requests = [
         ("getEvent", format!("/v1/events/{ask}")),
         ("getEvent", format!("/v1/events/{other}")),
+        ("getEvent", format!("/v1/events/{digest}")),
         ("getEvent", "/v1/events/x".into()),
         ("getEvent", "/v1/events/%FF".into()),
         ("getEvent", format!("/v1/events/{}", "0".repeat(64))),
