@@ -76,6 +76,7 @@ impl Bench {
             workers: 1,
             sizes: Sizes::default(),
             clock: Clock::Wall,
+            profiles: Vec::new(),
         };
         Node::start(settings).expect("the node starts")
     }

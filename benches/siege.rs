@@ -77,6 +77,7 @@ fn start(directory: &std::path::Path, plan: &Plan) -> Node {
         workers: 1,
         sizes: Sizes::default(),
         clock: Clock::Wall,
+        profiles: Vec::new(),
     };
     let node = Node::start(settings).expect("the node starts");
     node.wait_ready().expect("an empty store");

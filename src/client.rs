@@ -151,7 +151,7 @@ impl Client {
         let response = self.send(Method::GET, path, "", Bytes::new())?;
         let status = response.status();
         if !status.is_success() {
-            let retry = retry_after(&response);
+            let retry = retry_after(response.headers());
             let body = self.runtime.block_on(collect(response))?;
             return Err(refused(status, retry, &body));
         }
@@ -175,7 +175,7 @@ impl Client {
         body: Bytes,
     ) -> Result<(StatusCode, Bytes), ClientError> {
         let response = self.send(method, path, kind, body)?;
-        let (status, retry) = (response.status(), retry_after(&response));
+        let (status, retry) = (response.status(), retry_after(response.headers()));
         let lines = response.headers().get(header::CONTENT_TYPE).is_some_and(|v| v == "application/x-ndjson");
         let body = self.runtime.block_on(collect(response))?;
         // Lines come with an outcome each, whatever the status.
@@ -195,14 +195,7 @@ impl Client {
         if self.sender.as_ref().is_none_or(http1::SendRequest::is_closed) {
             self.reconnect()?;
         }
-        let mut request = Request::builder().method(method).uri(path).header(header::HOST, "wats");
-        if !kind.is_empty() {
-            request = request.header(header::CONTENT_TYPE, kind);
-        }
-        if let Some(token) = &self.token {
-            request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
-        }
-        let request = request.body(Full::new(body)).map_err(|e| ClientError::Strange(e.to_string()))?;
+        let request = request(method, path, kind, self.token.as_deref(), body)?;
         let Some(sender) = &mut self.sender else {
             return Err(ClientError::Broken("it is closed".into()));
         };
@@ -213,6 +206,61 @@ impl Client {
             })
             .map_err(|e| ClientError::Broken(e.to_string()))
     }
+}
+
+/// One request on a connection of its own, for those who run tasks; when this is dropped the node is told
+/// so by the end of the connection.
+///
+/// # Errors
+/// When the node does not answer, or with an error.
+pub async fn ask(
+    node: &Node,
+    method: Method,
+    path: &str,
+    kind: &str,
+    body: Bytes,
+) -> Result<Value, ClientError> {
+    let failed = |cause| ClientError::Connect { at: node.to_string(), cause };
+    let mut sender = match node {
+        Node::Socket(path) => shake(UnixStream::connect(path).await.map_err(failed)?).await?,
+        Node::Address(address) => shake(TcpStream::connect(address).await.map_err(failed)?).await?,
+    };
+    let broken = |e: hyper::Error| ClientError::Broken(e.to_string());
+    let response = sender.send_request(request(method, path, kind, None, body)?).await.map_err(broken)?;
+    let (status, retry) = (response.status(), retry_after(response.headers()));
+    let body = collect(response).await?;
+    match status.is_success() {
+        true => read_json(&body),
+        false => Err(refused(status, retry, &body)),
+    }
+}
+
+/// A path with a query of what is given, each value escaped.
+pub fn path(start: &str, query: &[(&str, Option<String>)]) -> String {
+    let escape = |text: &str| -> String {
+        let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'~');
+        text.bytes().map(|b| if plain(b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()
+    };
+    let given =
+        query.iter().filter_map(|(name, value)| Some(format!("{name}={}", escape(value.as_deref()?))));
+    format!("{start}?{}", given.collect::<Vec<_>>().join("&"))
+}
+
+fn request(
+    method: Method,
+    path: &str,
+    kind: &str,
+    token: Option<&str>,
+    body: Bytes,
+) -> Result<Request<Full<Bytes>>, ClientError> {
+    let mut request = Request::builder().method(method).uri(path).header(header::HOST, "wats");
+    if !kind.is_empty() {
+        request = request.header(header::CONTENT_TYPE, kind);
+    }
+    if let Some(token) = token {
+        request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
+    }
+    request.body(Full::new(body)).map_err(|e| ClientError::Strange(e.to_string()))
 }
 
 async fn shake<S>(stream: S) -> Result<http1::SendRequest<Full<Bytes>>, ClientError>
@@ -231,16 +279,17 @@ async fn collect(response: Response<Incoming>) -> Result<Bytes, ClientError> {
     body.map(http_body_util::Collected::to_bytes).map_err(|e| ClientError::Broken(e.to_string()))
 }
 
-fn retry_after(response: &Response<Incoming>) -> Option<u64> {
-    response.headers().get(header::RETRY_AFTER)?.to_str().ok()?.parse().ok()
+/// When to ask again, in seconds.
+pub(crate) fn retry_after(headers: &hyper::HeaderMap) -> Option<u64> {
+    headers.get(header::RETRY_AFTER)?.to_str().ok()?.parse().ok()
 }
 
-fn refused(status: StatusCode, retry_after: Option<u64>, body: &[u8]) -> ClientError {
+pub(crate) fn refused(status: StatusCode, retry_after: Option<u64>, body: &[u8]) -> ClientError {
     let problem: Value = serde_json::from_slice(body).unwrap_or_default();
     let detail = problem["detail"].as_str().unwrap_or("it does not say why").to_owned();
     ClientError::Refused { status: status.as_u16(), detail, retry_after }
 }
 
-fn read_json(body: impl AsRef<[u8]>) -> Result<Value, ClientError> {
+pub(crate) fn read_json(body: impl AsRef<[u8]>) -> Result<Value, ClientError> {
     serde_json::from_slice(body.as_ref()).map_err(|e| ClientError::Strange(e.to_string()))
 }

@@ -86,6 +86,11 @@ impl Home {
         self.0.join("wats.sock")
     }
 
+    /// What own keys said of late.
+    pub fn outbox(&self) -> PathBuf {
+        self.0.join("outbox")
+    }
+
     /// The own keys, one file each.
     pub fn profiles(&self) -> PathBuf {
         self.0.join("profiles")

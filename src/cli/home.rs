@@ -1,6 +1,7 @@
 //! Where a node's directory is, for the commands that need it.
 
 use clap::ValueHint;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use wats::client::{Client, ClientError, Node};
 use wats::config::{Config, Network};
@@ -43,6 +44,18 @@ fn of_environment() -> Vec<(String, String, String)> {
 }
 
 impl HomeArgs {
+    /// The same directory and configuration, for another process.
+    pub fn again(&self, home: &Home) -> Vec<OsString> {
+        let mut arguments = vec!["--dir".into(), home.path().into()];
+        if let Some(file) = &self.config {
+            arguments.extend(["--config".into(), file.into()]);
+        }
+        for (name, value) in &self.set {
+            arguments.extend(["--set".into(), format!("{name}={value}").into()]);
+        }
+        arguments
+    }
+
     /// The directory.
     pub fn home(&self) -> Result<Home, String> {
         let given = self.dir.clone().map(Home::new);

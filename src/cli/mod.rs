@@ -14,6 +14,7 @@ mod import;
 mod init;
 mod keygen;
 mod manual;
+mod mcp;
 mod node;
 mod progress;
 mod replay;
@@ -67,6 +68,7 @@ enum Command {
     Vouch(vouch::Args),
     /// Take a vouch back
     Unvouch(vouch::Args),
+    Mcp(mcp::Args),
     Import(import::Args),
     Export(export::Args),
     Backup(backup::Args),
@@ -107,6 +109,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Why(args) => reputation::why(&args),
         Command::Vouch(args) => vouch::run(&args, "vouch"),
         Command::Unvouch(args) => vouch::run(&args, "unvouch"),
+        Command::Mcp(args) => mcp::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Backup(args) => backup::run(&args),

@@ -5,8 +5,12 @@ use super::home::HomeArgs;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use wats::config::Config;
 use wats::files::private_directory;
+use wats::home::{Home, HomeError};
+use wats::mcp::Profile;
 use wats::node::{Clock, Node, Settings};
+use wats::outbox::Outbox;
 use wats::store::Sizes;
 
 /// Run a node: take events in, keep them, and keep the views of them current
@@ -50,6 +54,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         workers: args.workers.unwrap_or(config.node.workers),
         sizes: Sizes { cache: config.node.cache_bytes, writes: config.node.write_buffer_bytes },
         clock: Clock::Wall,
+        profiles: profiles(&home, &config)?,
         config,
     };
     let node = Node::start(settings)?;
@@ -57,6 +62,23 @@ pub(super) fn run(args: &Args) -> Outcome {
     node.stop()?;
     ended?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The own key of each network that has one here.
+fn profiles(home: &Home, config: &Config) -> Result<Vec<Profile>, HomeError> {
+    let mut profiles = Vec::new();
+    for network in config.networks.iter().flatten() {
+        match home.profile(config, &network.id) {
+            Ok(secret) => {
+                let outbox = Outbox::new(home.outbox());
+                profiles.push(Profile { network: network.clone(), secret, outbox });
+            }
+            // Agents over HTTP need a key; a node does not.
+            Err(HomeError::NoProfile { .. }) => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(profiles)
 }
 
 /// Logs go to standard error, and nowhere else.

@@ -42,6 +42,25 @@ pub fn excerpt(text: &str) -> Option<Box<str>> {
     (!out.is_empty()).then(|| out.into_boxed_str())
 }
 
+/// A text with its lines, without control and invisible characters, of at most so many characters; and
+/// whether there was more.
+pub fn readable(text: &str, most: usize) -> (String, bool) {
+    let (mut out, mut chars, mut marks) = (String::new(), 0, 0);
+    for c in text.chars() {
+        let c = if matches!(c, '\u{2028}' | '\u{2029}' | '\u{85}') { '\n' } else { c };
+        marks = if is_mark(c) { marks + 1 } else { 0 };
+        if (is_hidden(c) && !matches!(c, '\n' | '\t')) || marks > MAX_MARKS {
+            continue;
+        }
+        if chars == most {
+            return (out, true);
+        }
+        chars += 1;
+        out.push(c);
+    }
+    (out, false)
+}
+
 /// A name or value in quotes, for messages.
 pub(crate) fn quoted(text: &str) -> String {
     format!("\"{}\"", excerpt(text).unwrap_or_default())

@@ -36,6 +36,7 @@ pub use watch::free_disk;
 use crate::config::Config;
 use crate::engine::EngineError;
 use crate::intake::Full;
+use crate::mcp::Profile;
 use crate::search::{Index, Indexer, Search};
 use crate::store::{Appender, Sizes, Store, StoreError};
 use crossbeam::channel::bounded;
@@ -108,6 +109,8 @@ pub struct Settings {
     pub sizes: Sizes,
     /// What time it is.
     pub clock: Clock,
+    /// The own keys that agents speak with over `/mcp`.
+    pub profiles: Vec<Profile>,
 }
 
 /// A running node.
@@ -185,7 +188,7 @@ impl Node {
             .enable_all()
             .build()
             .map_err(NodeError::Thread)?;
-        let served = http::serve(&server, app, settings.listen, &settings.socket, &stop);
+        let served = http::serve(&server, app, settings.listen, &settings.socket, settings.profiles, &stop);
         let (address, served) = served.inspect_err(|_| {
             core.enter(Phase::Stopping);
             stop.cancel();

@@ -79,6 +79,7 @@ pub fn settings(dir: &Path) -> Settings {
         workers: 1,
         sizes: Sizes { cache: 8 << 20, writes: 8 << 20 },
         clock: Clock::set_to(START),
+        profiles: Vec::new(),
     }
 }
 

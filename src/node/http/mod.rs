@@ -2,6 +2,7 @@
 //! permissions, which has the administration besides.
 
 mod admin;
+mod agents;
 mod connections;
 mod cursor;
 mod events;
@@ -26,6 +27,7 @@ use super::drive::{Driver, Question};
 use super::lanes::Lanes;
 use super::limits::Rates;
 use crate::event::Hex32;
+use crate::mcp::Profile;
 use crate::search::Search;
 use axum::Router;
 use axum::extract::connect_info::ConnectInfo;
@@ -226,6 +228,7 @@ pub fn serve(
     app: Arc<App>,
     address: SocketAddr,
     socket: &Path,
+    profiles: Vec<Profile>,
     stop: &CancellationToken,
 ) -> Result<(SocketAddr, Vec<JoinHandle<()>>), NodeError> {
     let _inside = runtime.enter();
@@ -235,7 +238,9 @@ pub fn serve(
     let address = tcp.local_addr().map_err(failed(address.to_string()))?;
     let unix = connections::private_socket(socket).map_err(failed(socket.display().to_string()))?;
 
+    let agents = agents::routes(&app, profiles, address, stop);
     let clients = public(app.clone()).layer(middleware::from_fn(of_address)).with_state(app.clone());
+    let clients = clients.merge(agents);
     let clients = clients.into_make_service_with_connect_info::<Peer>();
     let owner = admin::routes(public(app.clone())).layer(middleware::from_fn(of_owner)).with_state(app);
     let until = |stop: CancellationToken| async move { stop.cancelled().await };

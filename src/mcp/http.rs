@@ -1,0 +1,31 @@
+//! The tools over streamable HTTP, served by the node itself.
+
+use super::Agent;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// The longest request, in bytes: an event, and what is put around it.
+pub const MAX_BODY: usize = 1 << 20;
+
+/// The service of an agent. It keeps no sessions: each request stands alone, in both versions of the
+/// protocol. Requests of a browser's page are refused, whatever the page; so are those that name another
+/// host than the node's.
+pub fn service(
+    agent: Agent,
+    listen: SocketAddr,
+    stop: &CancellationToken,
+) -> StreamableHttpService<Agent, NeverSessionManager> {
+    let mut config = StreamableHttpServerConfig::default();
+    config.legacy_session_mode = false;
+    config.json_response = true;
+    config.sse_keep_alive = None;
+    config.max_request_body_bytes = MAX_BODY;
+    config.cancellation_token = stop.child_token();
+    config.allowed_hosts.push(listen.ip().to_string());
+    let config = config.enforce_origin_validation();
+    let sessions = Arc::new(NeverSessionManager::default());
+    StreamableHttpService::new(move || Ok(agent.clone()), sessions, config)
+}

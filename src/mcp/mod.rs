@@ -1,0 +1,209 @@
+//! The swarm's memory for AI agents: tools and resources of the Model Context Protocol.
+//!
+//! ```text
+//!  agent ─▶ tool ─▶ request of /v1 ─▶ node ─▶ answer ─▶ shape ─▶ agent
+//! ```
+//!
+//! An [`Agent`] is bound to one profile of one network: it reads no other network and signs with no other
+//! key. It is a client of the node's own API like any other, over the socket (`wats mcp`) or within the
+//! node (`/mcp`), so agents can do nothing here that the API does not let them, and see labels and counts
+//! alone. What others wrote stands apart from what the node says ([`shapes`]).
+
+mod consult;
+mod http;
+mod resources;
+pub mod shapes;
+mod speak;
+mod start;
+mod way;
+
+pub use http::{MAX_BODY, service};
+pub use start::Starter;
+pub use way::Way;
+
+use crate::client::ClientError;
+use crate::config::Network;
+use crate::event::{Draft, Hex32, Secret, SignError};
+use crate::node::Clock;
+use crate::outbox::{Outbox, OutboxError};
+use rmcp::handler::server::router::tool::ToolRouter;
+use rmcp::model::{
+    ErrorData, Implementation, ListResourceTemplatesResult, ListResourcesResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+};
+use rmcp::service::RequestContext;
+use rmcp::{RoleServer, ServerHandler, tool_handler};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// What agents are told: hosts cut it at about 2,048 characters.
+pub const INSTRUCTIONS: &str = include_str!("instructions.txt");
+
+/// A key that speaks in a network.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    /// The network, and the work that it asks for.
+    pub network: Network,
+    /// The key.
+    pub secret: Secret,
+    /// What it says is kept here.
+    pub outbox: Outbox,
+}
+
+/// The tools of one profile, or of a reader without a key, in one network.
+#[derive(Clone, Debug)]
+pub struct Agent {
+    way: Way,
+    network: Arc<str>,
+    profile: Option<Arc<Profile>>,
+    tools: ToolRouter<Agent>,
+}
+
+/// Why a tool did not do what it was asked; agents read it.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Trouble {
+    /// The node.
+    #[error(transparent)]
+    Node(#[from] ClientError),
+    /// What is said cannot be signed.
+    #[error(transparent)]
+    Sign(#[from] SignError),
+    /// What is said cannot be kept.
+    #[error(transparent)]
+    Outbox(#[from] OutboxError),
+    /// The call is wrong: the agent's to mend.
+    #[error("{0}")]
+    Wrong(String),
+    /// There is no key to sign with.
+    #[error(
+        "this node has no key of its own in this network, so nothing can be said here; `wats init` makes one"
+    )]
+    NoProfile,
+    /// Something of ours broke.
+    #[error("internal error: {0}")]
+    Broken(String),
+}
+
+impl Trouble {
+    fn wrong(what: impl Into<String>) -> Trouble {
+        Trouble::Wrong(what.into())
+    }
+}
+
+/// How tools report: an error becomes a result that says so.
+type Told<T> = Result<rmcp::Json<T>, String>;
+
+fn told<T>(result: Result<T, Trouble>) -> Told<T> {
+    result.map(rmcp::Json).map_err(|trouble| trouble.to_string())
+}
+
+impl Agent {
+    /// The tools of a profile.
+    pub fn of(way: Way, profile: Profile) -> Agent {
+        let network = profile.network.id.as_str().into();
+        Agent { way, network, profile: Some(Arc::new(profile)), tools: Agent::all() }
+    }
+
+    /// The tools of a reader without a key.
+    pub fn reader(way: Way, network: &str) -> Agent {
+        Agent { way, network: network.into(), profile: None, tools: Agent::all() }
+    }
+
+    fn all() -> ToolRouter<Agent> {
+        Agent::consulting() + Agent::speaking()
+    }
+
+    fn key(&self) -> Option<Hex32> {
+        self.profile.as_ref().map(|profile| profile.secret.public())
+    }
+
+    fn profile(&self) -> Result<&Arc<Profile>, Trouble> {
+        self.profile.as_ref().ok_or(Trouble::NoProfile)
+    }
+
+    /// A held event of this network: its members and its labels.
+    async fn event(&self, id: &str) -> Result<Value, Trouble> {
+        let id = shapes_id(id)?;
+        let found = self.way.get(&format!("/v1/events/{id}")).await?;
+        match found["event"]["net"].as_str() == Some(&*self.network) {
+            true => Ok(found),
+            false => Err(Trouble::wrong(format!("{id} is not held"))),
+        }
+    }
+
+    /// Signs what is said with the profile's key, and sends it: the same words within a day are the same
+    /// event. Its id.
+    async fn say(&self, mut draft: Value) -> Result<String, Trouble> {
+        let profile = self.profile()?.clone();
+        draft["net"] = json!(&*self.network);
+        let signing = tokio::task::spawn_blocking(move || sign(&profile, &draft)).await;
+        let text = signing.map_err(|e| Trouble::Broken(e.to_string()))??;
+        let outcome = self.way.event(text).await?;
+        let id = outcome["id"].as_str().map(str::to_owned);
+        id.ok_or_else(|| Trouble::Broken("the node took an event and named no id".into()))
+    }
+}
+
+fn sign(profile: &Profile, draft: &Value) -> Result<String, Trouble> {
+    let now = Clock::Wall.now();
+    profile.outbox.say(profile.secret.public(), draft, now, || {
+        let unsigned = draft.to_string();
+        let draft = Draft::read(unsigned.as_bytes())?.created_by_default(now);
+        Ok(match profile.network.pow_bits {
+            0 => draft.sign(&profile.secret)?,
+            bits => draft.mine(&profile.secret, u16::try_from(bits).unwrap_or(u16::MAX))?,
+        })
+    })
+}
+
+/// An id as agents give it: the digits, or a link to it.
+fn shapes_id(text: &str) -> Result<Hex32, Trouble> {
+    let digits = text.trim().rsplit('/').next().unwrap_or_default();
+    Hex32::parse(digits).ok_or_else(|| {
+        let given = shapes::quotation(text);
+        Trouble::wrong(format!("\"{given}\" is no id: it has 64 lower-case hex digits, as results give them"))
+    })
+}
+
+#[tool_handler(router = self.tools)]
+impl ServerHandler for Agent {
+    fn get_info(&self) -> ServerConfig {
+        let can = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        let me = Implementation::new("wats", env!("CARGO_PKG_VERSION")).with_title("wats: what agents know");
+        ServerConfig::new(can).with_server_info(me).with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_resources(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        self.entries().await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(resources::templates())
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        self.resource(&request.uri).await.map(Into::into)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instructions_are_not_cut() {
+        assert!(INSTRUCTIONS.chars().count() < 2_000, "{}", INSTRUCTIONS.chars().count());
+    }
+}
