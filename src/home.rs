@@ -91,6 +91,11 @@ impl Home {
         self.0.join("outbox")
     }
 
+    /// What the runner remembers.
+    pub fn runner(&self) -> PathBuf {
+        self.0.join("runner")
+    }
+
     /// The own keys, one file each.
     pub fn profiles(&self) -> PathBuf {
         self.0.join("profiles")

@@ -23,6 +23,7 @@ pub mod mcp;
 pub mod node;
 pub mod outbox;
 pub mod replay;
+pub mod runner;
 pub mod said;
 pub mod search;
 pub mod store;

@@ -28,7 +28,12 @@ fn setting(text: &str) -> Result<(String, String), String> {
 
 /// What the environment overrides: `WATS_LIMITS_KEY_BURST` is `limits.key_burst`.
 fn of_environment() -> Vec<(String, String, String)> {
-    let tables = [("WATS_NODE_", "node"), ("WATS_LIMITS_", "limits"), ("WATS_POLICY_", "policy")];
+    let tables = [
+        ("WATS_NODE_", "node"),
+        ("WATS_LIMITS_", "limits"),
+        ("WATS_POLICY_", "policy"),
+        ("WATS_AGENT_", "agent"),
+    ];
     let of = |(name, value): (String, String)| {
         let (table, key) =
             tables.iter().find_map(|(prefix, table)| Some((table, name.strip_prefix(prefix)?)))?;

@@ -23,18 +23,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let home = args.home.home()?;
-    let config = args.home.configured(&home)?;
-    let network = network(&config, args.network.as_deref())?.clone();
-    let mut arguments = vec![OsString::from("node")];
-    arguments.extend(args.home.again(&home));
-    let starter = Starter::new(home.clone(), std::env::current_exe()?, arguments);
-    let way = Way::Socket(Arc::new(starter));
-    let agent = match home.profile(&config, &network.id) {
-        Ok(secret) => Agent::of(way, Profile { network, secret, outbox: Outbox::new(home.outbox()) }),
-        Err(HomeError::NoProfile { .. }) => Agent::reader(way, &network.id),
-        Err(e) => return Err(e.into()),
-    };
+    let agent = agent(&args.home, args.network.as_deref())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let ended = runtime.block_on(async {
         let service = agent.serve(rmcp::transport::io::stdio_pipes()).await?;
@@ -44,4 +33,24 @@ pub(super) fn run(args: &Args) -> Outcome {
     // A read of standard input that nobody waits for must not hold the process.
     runtime.shutdown_background();
     ended.map(|()| ExitCode::SUCCESS)
+}
+
+/// The tools of the own profile in a network, as a client of the node of a directory; where no node runs
+/// one is started.
+pub(super) fn agent(of: &HomeArgs, name: Option<&str>) -> Result<Agent, Box<dyn std::error::Error>> {
+    let home = of.home()?;
+    let config = of.configured(&home)?;
+    let network = network(&config, name)?.clone();
+    let mut arguments = vec![OsString::from("node")];
+    arguments.extend(of.again(&home));
+    let starter = Starter::new(home.clone(), std::env::current_exe()?, arguments);
+    let way = Way::Socket(Arc::new(starter));
+    match home.profile(&config, &network.id) {
+        Ok(secret) => {
+            let outbox = Outbox::new(home.outbox());
+            Ok(Agent::of(way, Profile { network, secret, outbox }))
+        }
+        Err(HomeError::NoProfile { .. }) => Ok(Agent::reader(way, &network.id)),
+        Err(e) => Err(e.into()),
+    }
 }

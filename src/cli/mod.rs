@@ -19,6 +19,7 @@ mod node;
 mod progress;
 mod replay;
 mod reputation;
+mod runner;
 mod sign;
 mod speak;
 mod status;
@@ -69,6 +70,7 @@ enum Command {
     /// Take a vouch back
     Unvouch(vouch::Args),
     Mcp(mcp::Args),
+    Runner(runner::Args),
     Import(import::Args),
     Export(export::Args),
     Backup(backup::Args),
@@ -110,6 +112,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Vouch(args) => vouch::run(&args, "vouch"),
         Command::Unvouch(args) => vouch::run(&args, "unvouch"),
         Command::Mcp(args) => mcp::run(&args),
+        Command::Runner(args) => runner::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Backup(args) => backup::run(&args),

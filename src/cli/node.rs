@@ -39,7 +39,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    log(args)?;
+    log(&args.log, args.log_json)?;
     let home = args.home.home()?;
     private_directory(home.path()).map_err(|e| super::FileError::new(home.path(), e))?;
     let config = args.home.configured(&home)?;
@@ -82,12 +82,12 @@ fn profiles(home: &Home, config: &Config) -> Result<Vec<Profile>, HomeError> {
 }
 
 /// Logs go to standard error, and nowhere else.
-fn log(args: &Args) -> Result<(), String> {
+pub(super) fn log(filter: &str, json: bool) -> Result<(), String> {
     use std::io::IsTerminal;
-    let filter = tracing_subscriber::EnvFilter::try_new(&args.log)
-        .map_err(|e| format!("--log {}: {e}; a level like info, or module=level", args.log))?;
+    let filter = tracing_subscriber::EnvFilter::try_new(filter)
+        .map_err(|e| format!("--log {filter}: {e}; a level like info, or module=level"))?;
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    match args.log_json {
+    match json {
         true => builder.json().init(),
         false => {
             let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();

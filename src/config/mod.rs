@@ -16,16 +16,21 @@
 //!
 //! [limits]                   # bounds of a node
 //! key_per_second = 100
+//!
+//! [agent]                    # what `wats runner` runs
+//! command = ["my-agent"]
 //! ```
 //!
 //! A file without a network carries every network that its events name, without profiles. Nothing is
 //! read as a floating-point number: the digits of the file are the digits of the fixed-point number.
 
+mod agent;
 mod node;
 mod policy;
 mod print;
 mod value;
 
+pub use agent::{AgentConfig, MAX_SHARE};
 pub use node::NodeConfig;
 pub use print::print;
 
@@ -53,6 +58,8 @@ pub struct Config {
     pub node: NodeConfig,
     /// The bounds of a node.
     pub limits: Limits,
+    /// What the runner runs.
+    pub agent: AgentConfig,
 }
 
 /// A network, as configured.
@@ -88,6 +95,9 @@ pub enum ConfigError {
         what: String,
     },
 }
+
+/// The tables whose keys can be overridden one by one.
+const TABLES: [&str; 4] = ["node", "limits", "policy", "agent"];
 
 /// The longest configuration file, in bytes.
 pub const MAX_CONFIG: u64 = 1 << 20;
@@ -142,13 +152,17 @@ impl Config {
                 "policy" => policy::read(&values, value, &mut self.policy)?,
                 "node" => node::read(&values, value, &mut self.node)?,
                 "limits" => node::read_limits(&values, value, &mut self.limits)?,
-                other => return Err(values.unknown(key, other, "`network`, `policy`, `node` and `limits`")),
+                "agent" => agent::read(&values, value, &mut self.agent)?,
+                other => {
+                    let known = "`network`, `policy`, `node`, `limits` and `agent`";
+                    return Err(values.unknown(key, other, known));
+                }
             }
         }
         Ok(())
     }
 
-    /// Overrides one key of `[node]`, `[limits]` or `[policy]`, as in `limits.key_burst`; `from` is what
+    /// Overrides one key of `[node]`, `[limits]`, `[policy]` or `[agent]`, as in `limits.key_burst`; `from` is what
     /// errors call it. The value is as in the file, and a text needs no quotes.
     ///
     /// # Errors
@@ -156,10 +170,10 @@ impl Config {
     pub fn set(&mut self, name: &str, value: &str, from: &str) -> Result<(), ConfigError> {
         let file = from.to_owned();
         let wrong = |what: &str| ConfigError::Wrong { file, line: 1, what: what.to_owned() };
-        let Some((table, key)) =
-            name.split_once('.').filter(|(table, _)| ["node", "limits", "policy"].contains(table))
-        else {
-            return Err(wrong("name a key like `limits.key_burst`, of `node`, `limits` or `policy`"));
+        let Some((table, key)) = name.split_once('.').filter(|(table, _)| TABLES.contains(&table)) else {
+            return Err(wrong(
+                "name a key like `limits.key_burst`, of `node`, `limits`, `policy` or `agent`",
+            ));
         };
         let plain = |text: &str| text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
         if !plain(key) || value.contains(['\n', '\r']) {

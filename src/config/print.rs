@@ -12,6 +12,7 @@ pub fn print(config: &Config) -> String {
     networks(&mut out, config);
     node(&mut out, config);
     limits(&mut out, config);
+    agent(&mut out, config);
     policy(&mut out, config);
     out
 }
@@ -71,6 +72,29 @@ fn node(out: &mut String, config: &Config) {
         node.write_buffer_bytes,
         "Writes of the store kept in memory before they become files.",
     );
+}
+
+fn agent(out: &mut String, config: &Config) {
+    let a = &config.agent;
+    let list = |items: &[String]| {
+        let items: Vec<String> = items.iter().map(|item| super::toml_text(item)).collect();
+        format!("[{}]", items.join(", "))
+    };
+    out.push_str("\n[agent]\n");
+    key(
+        out,
+        "command",
+        list(&a.command),
+        "What `wats runner` runs, with its arguments; nothing without one.",
+    );
+    key(out, "every", span(a.every), "How often it looks whether there is something to do.");
+    key(out, "time_limit", span(a.time_limit), "How long a task may take.");
+    key(out, "budget", span(a.budget), "How long all tasks of a day may take.");
+    key(out, "capabilities", list(&a.capabilities), "What your agent can do, as tags like \"cap:rust\".");
+    key(out, "verify", a.verify, "Whether it checks what others wrote when it is idle.");
+    key(out, "verify_tasks", a.verify_tasks, "How many it checks at a time, at most.");
+    let means = "The share of the budget for that, at most 0.2.";
+    key(out, "verify_share", decimal(a.verify_share.0), means);
 }
 
 fn limits(out: &mut String, config: &Config) {

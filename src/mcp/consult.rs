@@ -1,8 +1,9 @@
 //! Tools that read: `search`, `fetch`, `read`, `wait`, `whoami`.
 
 use super::shapes::{self, Counts, Detail, NOTICE, Post, Untrusted, date, tags, text, texts, title, why};
-use super::{Agent, Told, Trouble, shapes_id, told};
+use super::{Agent, Trouble, shapes_id, told};
 use crate::client::path;
+use rmcp::Json;
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::schemars::{self, JsonSchema};
 use rmcp::{tool, tool_router};
@@ -242,19 +243,19 @@ struct Me {
 impl Agent {
     /// Search what the network knows; what was checked comes first. Search before you ask.
     #[tool(title = "Search", annotations(read_only_hint = true, open_world_hint = false))]
-    async fn search(&self, Parameters(asked): Parameters<SearchAsked>) -> Told<Found> {
+    async fn search(&self, Parameters(asked): Parameters<SearchAsked>) -> Result<Json<Found>, String> {
         told(self.found(asked).await)
     }
 
     /// The whole text of one post, with its status and the evidence for and against it.
     #[tool(title = "Fetch one post", annotations(read_only_hint = true, open_world_hint = false))]
-    async fn fetch(&self, Parameters(asked): Parameters<FetchAsked>) -> Told<Fetched> {
+    async fn fetch(&self, Parameters(asked): Parameters<FetchAsked>) -> Result<Json<Fetched>, String> {
         told(self.fetched(&asked.id).await)
     }
 
     /// A thread: what is known of it first, then the question and the replies, each with status and evidence.
     #[tool(title = "Read a thread", annotations(read_only_hint = true, open_world_hint = false))]
-    async fn read(&self, Parameters(asked): Parameters<ReadAsked>) -> Told<Thread> {
+    async fn read(&self, Parameters(asked): Parameters<ReadAsked>) -> Result<Json<Thread>, String> {
         told(self.thread(asked).await)
     }
 
@@ -265,7 +266,7 @@ impl Agent {
         &self,
         Parameters(asked): Parameters<WaitAsked>,
         context: rmcp::service::RequestContext<rmcp::RoleServer>,
-    ) -> Told<News> {
+    ) -> Result<Json<News>, String> {
         // A request that is given up leaves no waiter behind.
         tokio::select! {
             news = self.news(asked) => told(news),
@@ -275,7 +276,7 @@ impl Agent {
 
     /// The network and the key that you speak with.
     #[tool(title = "Who am I", annotations(read_only_hint = true, open_world_hint = false))]
-    async fn whoami(&self, Parameters(Nothing {}): Parameters<Nothing>) -> Told<Me> {
+    async fn whoami(&self, Parameters(Nothing {}): Parameters<Nothing>) -> Result<Json<Me>, String> {
         told(self.me().await)
     }
 }

@@ -11,8 +11,8 @@ use tokio_util::sync::CancellationToken;
 pub const MAX_BODY: usize = 1 << 20;
 
 /// The service of an agent. It keeps no sessions: each request stands alone, in both versions of the
-/// protocol. Requests of a browser's page are refused, whatever the page; so are those that name another
-/// host than the node's.
+/// protocol. Requests of a browser's page are refused unless it is of this machine; so are those that name
+/// another host than the node's.
 pub fn service(
     agent: Agent,
     listen: SocketAddr,
@@ -25,6 +25,9 @@ pub fn service(
     config.max_request_body_bytes = MAX_BODY;
     config.cancellation_token = stop.child_token();
     config.allowed_hosts.push(listen.ip().to_string());
+    // Pages of this machine's own, as of an inspector; they need the token like everybody.
+    let own = ["localhost", "127.0.0.1", "[::1]"].map(|host| format!("http://{host}:*"));
+    config.allowed_origins.extend(own);
     let config = config.enforce_origin_validation();
     let sessions = Arc::new(NeverSessionManager::default());
     StreamableHttpService::new(move || Ok(agent.clone()), sessions, config)

@@ -13,8 +13,9 @@ mod consult;
 mod http;
 mod resources;
 pub mod shapes;
-mod speak;
+pub mod speak;
 mod start;
+pub mod verify;
 mod way;
 
 pub use http::{MAX_BODY, service};
@@ -32,7 +33,7 @@ use rmcp::model::{
     ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
-use rmcp::{RoleServer, ServerHandler, tool_handler};
+use rmcp::{Json, RoleServer, ServerHandler, tool_handler};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -61,7 +62,7 @@ pub struct Agent {
 
 /// Why a tool did not do what it was asked; agents read it.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Trouble {
+pub enum Trouble {
     /// The node.
     #[error(transparent)]
     Node(#[from] ClientError),
@@ -85,16 +86,15 @@ pub(crate) enum Trouble {
 }
 
 impl Trouble {
-    fn wrong(what: impl Into<String>) -> Trouble {
+    pub(crate) fn wrong(what: impl Into<String>) -> Trouble {
         Trouble::Wrong(what.into())
     }
 }
 
-/// How tools report: an error becomes a result that says so.
-type Told<T> = Result<rmcp::Json<T>, String>;
-
-fn told<T>(result: Result<T, Trouble>) -> Told<T> {
-    result.map(rmcp::Json).map_err(|trouble| trouble.to_string())
+/// How tools report: an error becomes a result that says so. (The tools' signatures spell this out, as
+/// their output schemas are read off them.)
+fn told<T>(result: Result<T, Trouble>) -> Result<Json<T>, String> {
+    result.map(Json).map_err(|trouble| trouble.to_string())
 }
 
 impl Agent {
@@ -110,7 +110,22 @@ impl Agent {
     }
 
     fn all() -> ToolRouter<Agent> {
-        Agent::consulting() + Agent::speaking()
+        Agent::consulting() + Agent::speaking() + Agent::verifying()
+    }
+
+    /// The network.
+    pub fn network(&self) -> &str {
+        &self.network
+    }
+
+    /// The way to the node.
+    pub(crate) fn way(&self) -> &Way {
+        &self.way
+    }
+
+    /// The key it speaks with.
+    pub fn own_key(&self) -> Option<String> {
+        self.key().map(|key| key.to_string())
     }
 
     fn key(&self) -> Option<Hex32> {

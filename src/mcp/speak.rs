@@ -2,8 +2,9 @@
 //! same event.
 
 use super::shapes::text;
-use super::{Agent, Told, Trouble, shapes_id, told};
+use super::{Agent, Trouble, shapes_id, told};
 use crate::event::fields::DIGEST;
+use rmcp::Json;
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::schemars::{self, JsonSchema};
 use rmcp::{tool, tool_router};
@@ -65,11 +66,12 @@ struct PostSaid {
 /// Something that the node holds.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Attached {
+pub struct Attached {
     /// Its hash.
     pub blob: String,
     /// Its length in bytes.
     pub size: u64,
+    /// A file name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Its media type.
@@ -80,7 +82,7 @@ pub(super) struct Attached {
 /// How you know.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct EvidenceSaid {
+pub struct EvidenceSaid {
     /// How: a test, a reproduction, the same hash, a run, or a source that you checked.
     #[serde(rename = "type")]
     pub kind: EvidenceKind,
@@ -91,13 +93,19 @@ pub(super) struct EvidenceSaid {
     pub env: Option<String>,
 }
 
+/// What kind of check it was.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum EvidenceKind {
+pub enum EvidenceKind {
+    /// A test was run.
     Test,
+    /// The result was reproduced.
     Repro,
+    /// The same artifact came out.
     Hash,
+    /// Code or a command was run.
     Run,
+    /// It was checked against what is cited.
     Source,
 }
 
@@ -212,7 +220,7 @@ impl Agent {
         title = "Ask",
         annotations(destructive_hint = false, idempotent_hint = true, open_world_hint = false)
     )]
-    async fn ask(&self, Parameters(said): Parameters<AskSaid>) -> Told<Said> {
+    async fn ask(&self, Parameters(said): Parameters<AskSaid>) -> Result<Json<Said>, String> {
         told(self.asked(said).await)
     }
 
@@ -221,7 +229,7 @@ impl Agent {
         title = "Answer",
         annotations(destructive_hint = false, idempotent_hint = true, open_world_hint = false)
     )]
-    async fn answer(&self, Parameters(said): Parameters<AnswerSaid>) -> Told<Said> {
+    async fn answer(&self, Parameters(said): Parameters<AnswerSaid>) -> Result<Json<Said>, String> {
         told(self.answered(said).await)
     }
 
@@ -230,7 +238,7 @@ impl Agent {
         title = "Post",
         annotations(destructive_hint = false, idempotent_hint = true, open_world_hint = false)
     )]
-    async fn post(&self, Parameters(said): Parameters<PostSaid>) -> Told<Said> {
+    async fn post(&self, Parameters(said): Parameters<PostSaid>) -> Result<Json<Said>, String> {
         told(self.posted(said).await)
     }
 
@@ -239,7 +247,7 @@ impl Agent {
         title = "Confirm with evidence",
         annotations(destructive_hint = false, idempotent_hint = true, open_world_hint = false)
     )]
-    async fn confirm(&self, Parameters(said): Parameters<ConfirmSaid>) -> Told<Said> {
+    async fn confirm(&self, Parameters(said): Parameters<ConfirmSaid>) -> Result<Json<Said>, String> {
         told(self.confirmed(said).await)
     }
 
@@ -248,7 +256,7 @@ impl Agent {
         title = "Contradict",
         annotations(destructive_hint = false, idempotent_hint = true, open_world_hint = false)
     )]
-    async fn contradict(&self, Parameters(said): Parameters<ContradictSaid>) -> Told<Said> {
+    async fn contradict(&self, Parameters(said): Parameters<ContradictSaid>) -> Result<Json<Said>, String> {
         told(self.contradicted(said).await)
     }
 
@@ -258,7 +266,7 @@ impl Agent {
         title = "Used it, and it held",
         annotations(destructive_hint = false, idempotent_hint = true, open_world_hint = false)
     )]
-    async fn used(&self, Parameters(said): Parameters<Target>) -> Told<Said> {
+    async fn used(&self, Parameters(said): Parameters<Target>) -> Result<Json<Said>, String> {
         told(self.reacted(&said.id, json!({ "used": true }), Own::CountsZero).await)
     }
 
@@ -267,7 +275,7 @@ impl Agent {
         title = "Accept an answer",
         annotations(destructive_hint = false, idempotent_hint = true, open_world_hint = false)
     )]
-    async fn accept(&self, Parameters(said): Parameters<Target>) -> Told<Said> {
+    async fn accept(&self, Parameters(said): Parameters<Target>) -> Result<Json<Said>, String> {
         told(self.accepted(&said.id).await)
     }
 
@@ -276,7 +284,7 @@ impl Agent {
         title = "Renew",
         annotations(destructive_hint = false, idempotent_hint = true, open_world_hint = false)
     )]
-    async fn renew(&self, Parameters(said): Parameters<Target>) -> Told<Said> {
+    async fn renew(&self, Parameters(said): Parameters<Target>) -> Result<Json<Said>, String> {
         told(self.reacted(&said.id, json!({ "still_valid": true }), Own::CountsZero).await)
     }
 
@@ -285,7 +293,7 @@ impl Agent {
         title = "Vote",
         annotations(destructive_hint = false, idempotent_hint = true, open_world_hint = false)
     )]
-    async fn vote(&self, Parameters(said): Parameters<VoteSaid>) -> Told<Said> {
+    async fn vote(&self, Parameters(said): Parameters<VoteSaid>) -> Result<Json<Said>, String> {
         told(match said.value {
             -1..=1 => self.reacted(&said.id, json!({ "value": said.value }), Own::CountsZero).await,
             _ => Err(Trouble::wrong("`value` is -1, 0 or 1")),
@@ -298,7 +306,7 @@ impl Agent {
         title = "Digest",
         annotations(destructive_hint = false, idempotent_hint = true, open_world_hint = false)
     )]
-    async fn digest(&self, Parameters(said): Parameters<DigestSaid>) -> Told<Digested> {
+    async fn digest(&self, Parameters(said): Parameters<DigestSaid>) -> Result<Json<Digested>, String> {
         told(self.digested(said).await)
     }
 
@@ -307,7 +315,7 @@ impl Agent {
         title = "Vouch",
         annotations(destructive_hint = false, idempotent_hint = true, open_world_hint = false)
     )]
-    async fn vouch(&self, Parameters(said): Parameters<VouchSaid>) -> Told<Said> {
+    async fn vouch(&self, Parameters(said): Parameters<VouchSaid>) -> Result<Json<Said>, String> {
         told(self.vouched(said).await)
     }
 }
@@ -388,6 +396,20 @@ impl Agent {
         put(&mut event, "attachments", attachments);
         put(&mut event, "refs", refs.to_vec());
         Ok(Said { id: self.say(event).await?, ..Said::default() })
+    }
+
+    /// Confirms an event of somebody else, or contradicts it, with evidence; the react.
+    pub(super) async fn judge(
+        &self,
+        id: &str,
+        value: i8,
+        how: &EvidenceSaid,
+        attachment: Option<Attached>,
+    ) -> Result<String, Trouble> {
+        let data = json!({ "value": value, "evidence": evidence(how, attachment.as_ref())? });
+        let found = self.event(id).await?;
+        let attachments = attachment.into_iter().collect();
+        Ok(self.react(&found["event"], data, attachments, &[], Own::CountsZero).await?.id)
     }
 
     async fn confirmed(&self, said: ConfirmSaid) -> Result<Said, Trouble> {

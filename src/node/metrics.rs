@@ -49,6 +49,8 @@ pub struct Metrics {
     pub events: Gauge,
     /// Whether the node is ready.
     pub ready: Gauge,
+    /// Clients that wait for news.
+    pub waiters: Gauge,
 }
 
 impl Default for Metrics {
@@ -69,6 +71,7 @@ impl Default for Metrics {
             free_disk: Gauge::default(),
             events: Gauge::default(),
             ready: Gauge::default(),
+            waiters: Gauge::default(),
         }
     }
 }
@@ -148,6 +151,7 @@ impl Metrics {
         all.register("disk_free_bytes", "Bytes of free disk", self.free_disk.clone());
         all.register("events", "Events held", self.events.clone());
         all.register("ready", "Whether the node is ready", self.ready.clone());
+        all.register("waiters", "Clients that wait for news", self.waiters.clone());
         all
     }
 }

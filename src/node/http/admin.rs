@@ -2,7 +2,7 @@
 
 use super::events::{Brought, many};
 use super::params::{Params, Within};
-use super::{App, Origin, Problem, apart, export, problem};
+use super::{App, Origin, Problem, apart, export, problem, unchecked};
 use crate::document::status_name;
 use crate::event::Hex32;
 use crate::explain::{ExplainError, explain};
@@ -27,6 +27,7 @@ pub fn routes(public: Router<Arc<App>>) -> Router<Arc<App>> {
         .route("/admin/reputation/{network}", get(reputation))
         .route("/admin/explain/{digits}", get(explained))
         .route("/admin/announce/{network}/{key}", get(announce))
+        .route("/admin/unchecked/{network}", get(unchecked::get))
         .route("/admin/import", post(import))
         .route("/admin/export", get(export::get))
         .route("/admin/checkpoint", post(checkpoint))

@@ -17,6 +17,7 @@ mod read;
 mod search;
 mod shares;
 mod shown;
+mod unchecked;
 mod wait;
 
 pub use problem::Problem;

@@ -41,6 +41,7 @@ pub async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Problem> {
     };
     set(0, weighty);
     set(1, others);
+    app.core.metrics.waiters.set(i64::try_from(app.core.waiters.count()).unwrap_or(i64::MAX));
     let mut text = String::new();
     prometheus_client::encoding::text::encode(&mut text, &app.core.metrics.registry())
         .map_err(|e| Problem::new(500, "internal error", e.to_string()))?;

@@ -84,7 +84,8 @@ pub async fn get(State(app): State<Arc<App>>, Params(asked): Params<Asked>) -> R
     Ok(Json(found).into_response())
 }
 
-fn problem(error: SearchError) -> Problem {
+/// What a search failed of, as a client reads it.
+pub fn problem(error: SearchError) -> Problem {
     match &error {
         SearchError::Query(query) => {
             Problem::bad_request(error.to_string()).with("code", "bad_query").with("at", query.at)
