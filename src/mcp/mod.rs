@@ -110,7 +110,14 @@ impl Agent {
     }
 
     fn all() -> ToolRouter<Agent> {
-        Agent::consulting() + Agent::speaking() + Agent::verifying()
+        let mut all = Agent::consulting() + Agent::speaking() + Agent::verifying();
+        for tool in all.map.values_mut().map(|route| &mut route.attr) {
+            Arc::make_mut(&mut tool.input_schema).values_mut().for_each(plain);
+            if let Some(schema) = &mut tool.output_schema {
+                Arc::make_mut(schema).values_mut().for_each(plain);
+            }
+        }
+        all
     }
 
     /// The network.
@@ -156,6 +163,20 @@ impl Agent {
         let outcome = self.way.event(text).await?;
         let id = outcome["id"].as_str().map(str::to_owned);
         id.ok_or_else(|| Trouble::Broken("the node took an event and named no id".into()))
+    }
+}
+
+/// Takes the formats of numbers out of a schema: clients warn of each, as the standard has none.
+fn plain(schema: &mut Value) {
+    match schema {
+        Value::Array(items) => items.iter_mut().for_each(plain),
+        Value::Object(members) => {
+            members.retain(|name, value| {
+                name != "format" || value.as_str().is_none_or(|format| !format.contains("int"))
+            });
+            members.values_mut().for_each(plain);
+        }
+        _ => {}
     }
 }
 

@@ -32,7 +32,7 @@ fn python() -> Command {
 
 fn inspector() -> Command {
     let mut command = Command::new(clients().join("node"));
-    command.arg(clients().join("node_modules/@modelcontextprotocol/inspector/cli/build/cli.js"));
+    command.arg(clients().join("node_modules/@modelcontextprotocol/inspector/cli/build/index.js"));
     command
 }
 
@@ -85,13 +85,8 @@ fn the_conformance_suite_finds_nothing_that_is_not_explained() {
     for revision in ["2025-11-25", "2026-07-28"] {
         let mut command = Command::new(clients().join("node"));
         command.arg(clients().join("node_modules/@modelcontextprotocol/conformance/dist/index.js"));
-        command.args([
-            "server",
-            "--url",
-            &format!("http://localhost:{proxy}/mcp"),
-            "--requirements",
-            revision,
-        ]);
+        command.args(["server", "--url", &format!("http://localhost:{proxy}/mcp"), "--suite", "all"]);
+        command.args(["--spec-version", revision]);
         command.arg("--expected-failures").arg(here(&format!("conformance-{revision}.yml")));
         good(&mut command);
     }

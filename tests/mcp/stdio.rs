@@ -115,7 +115,6 @@ fn a_wait_ends_empty_with_a_cursor_that_misses_nothing() {
 fn what_is_not_the_protocol_does_no_harm() {
     let house = House::new("garbage");
     let mut host = Host::raw(house.dir(), &[]);
-    host.tell("x".repeat(100_000).as_str(), json!({}));
     let id = host.send(
         "initialize",
         json!({ "protocolVersion": "1999-01-01", "capabilities": {},
