@@ -4,7 +4,7 @@
 //! leaves this process.
 
 use super::Outcome;
-use super::home::{InNetwork, network};
+use super::home::{InNetwork, digits, event as event_of, network};
 use serde_json::{Value, json};
 use std::error::Error;
 use std::io::{Read, Write};
@@ -23,9 +23,9 @@ struct Words {
     /// A tag, like lang:en or cap:rust; may be repeated
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
-    /// An event that it cites; may be repeated
-    #[arg(long = "ref", value_name = "ID")]
-    refs: Vec<Hex32>,
+    /// An event that it cites: an id, or its first 8 or more digits; may be repeated
+    #[arg(long = "ref", value_name = "ID", value_parser = digits)]
+    refs: Vec<String>,
 }
 
 /// Ask the network something
@@ -47,17 +47,17 @@ pub(super) struct AskArgs {
 pub(super) struct AnswerArgs {
     #[command(flatten)]
     to: InNetwork,
-    /// What it answers
-    #[arg(value_name = "ID")]
-    parent: Hex32,
+    /// What it answers: an id, or its first 8 or more digits
+    #[arg(value_name = "ID", value_parser = digits)]
+    parent: String,
     /// The answer; `-` is standard input
     text: String,
     /// A tag; may be repeated
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
-    /// An event that it cites; may be repeated
-    #[arg(long = "ref", value_name = "ID")]
-    refs: Vec<Hex32>,
+    /// An event that it cites: an id, or its first 8 or more digits; may be repeated
+    #[arg(long = "ref", value_name = "ID", value_parser = digits)]
+    refs: Vec<String>,
 }
 
 /// Tell the network something
@@ -81,11 +81,11 @@ pub(super) struct DigestArgs {
     #[command(flatten)]
     words: Words,
     /// The ask that it consolidates; otherwise it opens a thread of its own
-    #[arg(long, value_name = "ID")]
-    under: Option<Hex32>,
+    #[arg(long, value_name = "ID", value_parser = digits)]
+    under: Option<String>,
     /// An older digest that it replaces
-    #[arg(long, value_name = "ID")]
-    supersedes: Option<Hex32>,
+    #[arg(long, value_name = "ID", value_parser = digits)]
+    supersedes: Option<String>,
 }
 
 /// Say who you are: others vouch for a key by its announce
@@ -110,9 +110,9 @@ pub(super) struct AnnounceArgs {
 pub(super) struct ReactArgs {
     #[command(flatten)]
     to: InNetwork,
-    /// The post
-    #[arg(value_name = "ID")]
-    target: Hex32,
+    /// The post: an id, or its first 8 or more digits
+    #[arg(value_name = "ID", value_parser = digits)]
+    target: String,
     /// It holds: say how you know with --evidence
     #[arg(long, group = "what", conflicts_with_all = ["contradict", "vote"])]
     confirm: bool,
@@ -162,7 +162,10 @@ pub(super) fn answer(args: &AnswerArgs) -> Outcome {
     let mut event = json!({ "kind": "post", "text": text(&args.text)? });
     list(&mut event, "tags", &args.tags);
     list(&mut event, "refs", &args.refs);
-    say(&args.to, |node, _| reply(node, event, args.parent))
+    say(&args.to, |node, _| {
+        let parent = event_of(node, &args.parent)?;
+        reply(node, event, parent)
+    })
 }
 
 /// `wats digest`
@@ -172,12 +175,17 @@ pub(super) fn digest(args: &DigestArgs) -> Outcome {
     }
     let mut event = json!({ "kind": DIGEST, "title": args.title });
     words(&mut event, &args.words)?;
-    if let Some(older) = args.supersedes {
-        event["data"] = json!({ "supersedes": older });
-    }
-    say(&args.to, |node, _| match args.under {
-        Some(ask) => reply(node, event, ask),
-        None => Ok(event),
+    say(&args.to, |node, _| {
+        if let Some(older) = &args.supersedes {
+            event["data"] = json!({ "supersedes": event_of(node, older)? });
+        }
+        match &args.under {
+            Some(ask) => {
+                let ask = event_of(node, ask)?;
+                reply(node, event, ask)
+            }
+            None => Ok(event),
+        }
     })
 }
 
@@ -225,11 +233,12 @@ pub(super) fn react(args: &ReactArgs) -> Outcome {
         note("a confirmation without evidence is only a vote: say how you know with --evidence");
     }
     say(&args.to, |node, reader| {
-        let target = node.get(&format!("/v1/events/{}", args.target))?;
+        let id = event_of(node, &args.target)?;
+        let target = node.get(&format!("/v1/events/{id}"))?;
         if target["event"]["author"] == reader.to_string() {
             note("this is your own post: what you say of it counts zero");
         }
-        Ok(json!({ "kind": "react", "parent": args.target, "data": data }))
+        Ok(json!({ "kind": "react", "parent": id, "data": data }))
     })
 }
 
@@ -274,7 +283,14 @@ fn text(given: &str) -> Result<String, Box<dyn Error>> {
 
 /// Signs an event, sends it, and prints its id.
 fn say(to: &InNetwork, event: impl FnOnce(&mut Client, Hex32) -> Result<Value, Box<dyn Error>>) -> Outcome {
-    let (outcome, _) = sign_and_send(to, |node, reader, _| event(node, reader))?;
+    let (outcome, _) = sign_and_send(to, |node, reader, _| {
+        let mut event = event(node, reader)?;
+        // What it cites may have been named by the first digits.
+        for cited in event["refs"].as_array_mut().into_iter().flatten() {
+            *cited = json!(event_of(node, cited.as_str().unwrap_or_default())?);
+        }
+        Ok(event)
+    })?;
     let mut out = anstream::stdout();
     match to.json {
         true => writeln!(out, "{outcome}")?,

@@ -13,6 +13,7 @@ use crate::store::Seq;
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 use tantivy::directory::MmapDirectory;
 use tantivy::indexer::IndexWriterOptions;
@@ -130,6 +131,8 @@ pub struct Index {
     directory: PathBuf,
     store: Hex32,
     live: RwLock<Live>,
+    reached: AtomicU64,
+    commits: AtomicU64,
 }
 
 impl std::fmt::Debug for Index {
@@ -164,12 +167,30 @@ impl Index {
                 Live::fresh(directory)?
             }
         };
-        Ok(Index { directory: directory.to_owned(), store, live: RwLock::new(live) })
+        let reached = AtomicU64::new(live.mark.through.0);
+        let (live, commits) = (RwLock::new(live), AtomicU64::new(0));
+        Ok(Index { directory: directory.to_owned(), store, live, reached, commits })
     }
 
     /// How far it has followed its store, as of the last commit.
     pub fn mark(&self) -> Mark {
         self.live.read().unwrap_or_else(PoisonError::into_inner).mark
+    }
+
+    /// The last record of the sequence through which every event can be found. It may be further than the
+    /// mark of the last commit: where nothing is to be found in what was read since, nothing is committed.
+    pub fn reached(&self) -> Seq {
+        Seq(self.reached.load(Ordering::Acquire))
+    }
+
+    /// Everything through this record can be found.
+    pub(super) fn reach(&self, through: Seq) {
+        self.reached.store(through.0, Ordering::Release);
+    }
+
+    /// How often something was made findable since it was opened.
+    pub fn commits(&self) -> u64 {
+        self.commits.load(Ordering::Relaxed)
     }
 
     /// How many events are in it, those of all networks.
@@ -181,6 +202,7 @@ impl Index {
     pub(super) fn clear(&self) -> Result<(), SearchError> {
         let mut live = self.live.write().unwrap_or_else(PoisonError::into_inner);
         *live = Live::fresh(&self.directory)?;
+        self.reach(Seq(0));
         Ok(())
     }
 
@@ -207,6 +229,8 @@ impl Index {
         let mut live = self.live.write().unwrap_or_else(PoisonError::into_inner);
         live.reader.reload()?;
         live.mark = mark;
+        self.reach(mark.through);
+        self.commits.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 }
