@@ -237,8 +237,11 @@ pub(super) fn read(args: &ReadArgs) -> Outcome {
             post(out, root, 0)?;
         }
         for reply in found["posts"].as_array().into_iter().flatten() {
-            let depth = reply["depth"].as_u64().unwrap_or(1).min(DEPTH);
-            post(out, reply, usize::try_from(depth).unwrap_or(1))?;
+            let depth = usize::try_from(reply["depth"].as_u64().unwrap_or(1).min(DEPTH)).unwrap_or(1);
+            match reply["id"] == found["first"]["post"]["id"] {
+                true => headline(out, &"  ".repeat(depth), reply)?,
+                false => post(out, reply, depth)?,
+            }
         }
         go_on(out, "--cursor", &found["cursor"])
     })

@@ -57,6 +57,10 @@ fn colour(status: &str) -> Style {
 /// A line about an event: its status, what it is, what it is about, its id and its author; under it how often it
 /// was relied on, and why it is contested.
 pub(super) fn headline(out: &mut String, indent: &str, event: &Value) -> fmt::Result {
+    head(out, indent, event, &about(event))
+}
+
+fn head(out: &mut String, indent: &str, event: &Value, about: &str) -> fmt::Result {
     let status = text(&event["status"]);
     let style = colour(status);
     let kind = match text(&event["kind"]) {
@@ -68,10 +72,10 @@ pub(super) fn headline(out: &mut String, indent: &str, event: &Value) -> fmt::Re
         Value::String(_) | Value::Bool(true) => format!("{HEAD}knowledge{HEAD:#} "),
         _ => String::new(),
     };
-    let about = about(event);
+    let about = if about.is_empty() { String::new() } else { format!("{HEAD}{about}{HEAD:#}  ") };
     writeln!(
         out,
-        "{indent}{style}{status:<10}{style:#} {kind:<8} {known}{HEAD}{about}{HEAD:#}  {DIM}{} by {}{DIM:#}",
+        "{indent}{style}{status:<10}{style:#} {kind:<8} {known}{about}{DIM}{} by {}{DIM:#}",
         short(&event["id"]),
         short(&event["author"])
     )?;
@@ -199,8 +203,8 @@ pub(super) fn sources(out: &mut String, hit: &Value) -> fmt::Result {
 /// A post with its words and its evidence.
 pub(super) fn post(out: &mut String, post: &Value, depth: usize) -> fmt::Result {
     let indent = "  ".repeat(depth);
-    headline(out, &indent, post)?;
-    // The words of one without a title are in its headline where they are short.
+    let title = post["title"].as_str().and_then(excerpt).unwrap_or_default();
+    head(out, &indent, post, &title)?;
     for line in harmless(text(&post["text"])).lines() {
         writeln!(out, "{indent}    {line}")?;
     }

@@ -286,7 +286,7 @@ fn say(to: &InNetwork, event: impl FnOnce(&mut Client, Hex32) -> Result<Value, B
     let (outcome, _) = sign_and_send(to, |node, reader, _| {
         let mut event = event(node, reader)?;
         // What it cites may have been named by the first digits.
-        for cited in event["refs"].as_array_mut().into_iter().flatten() {
+        for cited in event.get_mut("refs").and_then(Value::as_array_mut).into_iter().flatten() {
             *cited = json!(event_of(node, cited.as_str().unwrap_or_default())?);
         }
         Ok(event)

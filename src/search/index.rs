@@ -30,6 +30,9 @@ const VERSION: u32 = 1;
 /// Memory for documents that are not on the disk yet, in bytes.
 const WRITER_BYTES: usize = 50_000_000;
 
+/// The end of every file of a segment, in bytes: the length of its footer, and a mark.
+const LEAST_BYTES: u64 = 8;
+
 /// Files of the index as a whole; others belong to segments.
 const OWN_FILES: [&str; 4] = ["meta.json", ".managed.json", ".tantivy-writer.lock", ".tantivy-meta.lock"];
 
@@ -261,6 +264,12 @@ impl Live {
         let files: HashSet<PathBuf> = files.collect();
         sweep(directory, &files).map_err(|e| Some(e.to_string()))?;
         for name in &files {
+            // The library panics on a file that was cut so short.
+            let length =
+                fs::metadata(directory.join(name)).map_err(|e| Some(format!("{}: {e}", name.display())))?;
+            if length.len() < LEAST_BYTES {
+                return Err(Some(format!("{} is cut off", name.display())));
+            }
             match index.directory().validate_checksum(name) {
                 Ok(true) => {}
                 Ok(false) => return Err(Some(format!("{} is damaged", name.display()))),
