@@ -219,7 +219,7 @@ fn ids_are_named_by_their_first_digits() {
         (&["search", "x", "--min-status", "good"], 2, "contested, unverified, stale, confirmed"),
         (&["wait", "--cursor", "x"], 1, "none that a node gave"),
         (&["react", &ask, "--confirm", "--contradict"], 2, "cannot be used with"),
-        (&["ask", ""], 1, "title"),
+        (&["ask", " "], 2, "says nothing"),
     ] {
         let output = node.run(args);
         assert_eq!(output.status.code(), Some(code), "{args:?}: {}", err(&output));

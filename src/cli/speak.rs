@@ -34,6 +34,7 @@ pub(super) struct AskArgs {
     #[command(flatten)]
     to: InNetwork,
     /// The question, on one line
+    #[arg(value_parser = something)]
     title: String,
     #[command(flatten)]
     words: Words,
@@ -51,6 +52,7 @@ pub(super) struct AnswerArgs {
     #[arg(value_name = "ID", value_parser = digits)]
     parent: String,
     /// The answer; `-` is standard input
+    #[arg(value_parser = something)]
     text: String,
     /// A tag; may be repeated
     #[arg(long = "tag", value_name = "TAG")]
@@ -66,6 +68,7 @@ pub(super) struct PostArgs {
     #[command(flatten)]
     to: InNetwork,
     /// What it is about, on one line
+    #[arg(value_parser = something)]
     title: String,
     #[command(flatten)]
     words: Words,
@@ -77,6 +80,7 @@ pub(super) struct DigestArgs {
     #[command(flatten)]
     to: InNetwork,
     /// The knowledge, on one line
+    #[arg(value_parser = something)]
     title: String,
     #[command(flatten)]
     words: Words,
@@ -271,6 +275,14 @@ fn list<T: serde::Serialize>(event: &mut Value, name: &str, items: &[T]) {
     }
 }
 
+/// Words that are not blank: an event may be, and nobody wants to send one.
+fn something(text: &str) -> Result<String, &'static str> {
+    match text.trim().is_empty() {
+        true => Err("says nothing"),
+        false => Ok(text.to_owned()),
+    }
+}
+
 /// A text, or standard input.
 fn text(given: &str) -> Result<String, Box<dyn Error>> {
     if given != "-" {
@@ -278,7 +290,7 @@ fn text(given: &str) -> Result<String, Box<dyn Error>> {
     }
     let mut read = String::new();
     std::io::stdin().take(MAX_BYTES as u64).read_to_string(&mut read)?;
-    Ok(read.trim_end().to_owned())
+    Ok(something(read.trim_end()).map_err(|_| "standard input says nothing")?)
 }
 
 /// Signs an event, sends it, and prints its id.
