@@ -40,6 +40,7 @@ fn one_command_shows_a_search_with_every_status_whatever_the_date() {
     assert!(shown.contains("1961 events new") && shown.contains("0 lines refused"), "{shown}");
     let left: Vec<_> = fs::read_dir(&dir).expect("a directory").collect();
     assert!(left.is_empty(), "{left:?}");
+    fs::remove_dir(&dir).expect("the test's own");
 }
 
 #[test]

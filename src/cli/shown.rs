@@ -85,7 +85,7 @@ fn head(out: &mut String, indent: &str, event: &Value, about: &str) -> fmt::Resu
     if !facts.is_empty() {
         writeln!(out, "{indent}{INDENT}{DIM}{}{DIM:#}", facts.join(", "))?;
     }
-    if let Some(why) = event["why"].as_str().and_then(|why| line(why)) {
+    if let Some(why) = event["why"].as_str().and_then(line) {
         writeln!(out, "{indent}{INDENT}{style}{why}{style:#}")?;
     }
     Ok(())
