@@ -65,6 +65,7 @@ fn start(plan: &Plan, directory: &Path) -> Node {
         config: Config::parse(&plan.config(), "generated").expect("the generator's configuration"),
         listen: "127.0.0.1:0".parse().expect("an address"),
         socket: directory.join("wats.sock"),
+        profiles: Vec::new(),
         token: None,
         limits: Limits { source_per_second: 0, key_per_second: 0, ..Limits::default() },
         workers: 1,
