@@ -29,7 +29,7 @@ pub enum ClientError {
     #[error("the connection to the node broke: {0}")]
     Broken(String),
     /// The node refused, and says why.
-    #[error("the node answers {status}: {detail}")]
+    #[error("{}", said(*.status, .detail, *.retry_after))]
     Refused {
         /// The status.
         status: u16,
@@ -44,6 +44,15 @@ pub enum ClientError {
     /// What came could not be written.
     #[error(transparent)]
     Write(#[from] io::Error),
+}
+
+/// What a refusal says: its reason, and where it is the node's and not the client's, the status.
+fn said(status: u16, detail: &str, retry_after: Option<u64>) -> String {
+    match (status, retry_after) {
+        (_, Some(seconds)) => format!("{detail}; try again in {seconds} s"),
+        (500.., None) => format!("the node answers {status}: {detail}"),
+        (_, None) => detail.to_owned(),
+    }
 }
 
 /// Where a node is.

@@ -378,7 +378,7 @@ fn what_is_said_is_found_read_and_known() {
         thread.contains("Install musl-tools first.") && thread.contains("musl needs musl-tools"),
         "{thread}"
     );
-    assert!(thread.contains("confirms: 41 passed"), "{thread}");
+    assert!(thread.contains("confirms, used: 41 passed"), "{thread}");
     assert!(good(&dir, &["knowledge"]).starts_with("0 entries"));
 
     let now = json_of(&dir, &["wait", "--timeout", "0", "--json"]);

@@ -24,9 +24,24 @@ pub fn resident() -> u64 {
 /// For how long the engine's worker has had a processor, where the system tells: on a machine that
 /// others use it is less than the time that passed.
 pub fn worked() -> Duration {
+    processor("timely:work")
+}
+
+/// For how long this process has had a processor, those of its threads included that have ended; in hundredths
+/// of a second, where the system tells.
+pub fn process() -> Duration {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name, in parentheses, may hold anything; user and system time are the 12th and 13th after it.
+    let after = stat.rsplit_once(')').map_or("", |(_, after)| after);
+    let ticks = after.split_whitespace().skip(11).take(2).filter_map(|n| n.parse::<u64>().ok());
+    Duration::from_millis(10 * ticks.sum::<u64>())
+}
+
+/// For how long threads whose names begin so have had a processor, where the system tells.
+pub fn processor(name: &str) -> Duration {
     let Ok(tasks) = fs::read_dir("/proc/self/task") else { return Duration::ZERO };
     let read = |task: &fs::DirEntry, file| fs::read_to_string(task.path().join(file)).unwrap_or_default();
-    let workers = tasks.flatten().filter(|task| read(task, "comm").starts_with("timely:work"));
+    let workers = tasks.flatten().filter(|task| read(task, "comm").starts_with(name));
     let nanos = |task: &fs::DirEntry| read(task, "schedstat").split(' ').next().and_then(|n| n.parse().ok());
     Duration::from_nanos(workers.map(|task| nanos(&task).unwrap_or(0u64)).sum())
 }

@@ -1,15 +1,25 @@
 //! What an agent, or a person, reads: `search`, `read`, `wait` and `knowledge`.
 
 use super::Outcome;
-use super::home::{InNetwork, network};
-use anstyle::{AnsiColor, Style};
+use super::home::{InNetwork, digits, event, network};
+use super::pager::Paging;
+use super::shown::{DIM, HEAD, headline, plural, post, snippet, sources, text};
 use serde_json::Value;
 use std::error::Error;
-use std::io::{self, Write};
+use std::fmt;
+use std::io::Write;
 use std::process::ExitCode;
-use wats::client::Client;
+use std::time::Duration;
+use wats::client::{Client, ClientError};
 use wats::event::Hex32;
-use wats::event::excerpt::excerpt;
+use wats_dataflows::ids::Millis;
+
+/// The statuses, the best last.
+const STATUSES: [&str; 4] = ["contested", "unverified", "stale", "confirmed"];
+/// Before another try where the node is gone.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How deep a reply is shown to the right.
+const DEPTH: u64 = 8;
 
 /// The running node, and the network to ask it about.
 fn node(from: &InNetwork) -> Result<(Client, String), Box<dyn Error>> {
@@ -33,18 +43,29 @@ pub(super) struct SearchArgs {
     /// What to search for; in quotes, where a word starts with `-`
     #[arg(required = true)]
     query: Vec<String>,
-    /// At least this status: contested, unverified, stale or confirmed
-    #[arg(long, value_name = "STATUS")]
+    /// At least this status, of contested < unverified < stale < confirmed
+    #[arg(long, value_name = "STATUS", value_parser = STATUSES)]
     min_status: Option<String>,
+    /// With this status; may be repeated
+    #[arg(long, value_name = "STATUS", value_parser = STATUSES)]
+    status: Vec<String>,
+    /// Created then or later: milliseconds since 1970, or a date like 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = super::time)]
+    since: Option<Millis>,
+    /// Created before then
+    #[arg(long, value_name = "TIME", value_parser = super::time)]
+    before: Option<Millis>,
     /// Also of authors that are not thought well of
     #[arg(long)]
     include_low: bool,
-    /// How many hits
+    /// How many hits, at most 50
     #[arg(long, value_name = "N", default_value_t = 10)]
     limit: usize,
     /// Where to go on, as the page before says
     #[arg(long)]
     cursor: Option<String>,
+    #[command(flatten)]
+    paging: Paging,
 }
 
 /// Read a thread, with what is known of it first
@@ -52,19 +73,28 @@ pub(super) struct SearchArgs {
 pub(super) struct ReadArgs {
     #[command(flatten)]
     from: InNetwork,
-    /// Its root, or any post in it
-    id: Hex32,
+    /// Its root, or any post in it: an id, or its first 8 or more digits
+    #[arg(value_parser = digits)]
+    id: String,
+    /// How many replies, at most 200
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: usize,
     /// Where to go on, as the page before says
     #[arg(long)]
     cursor: Option<String>,
+    #[command(flatten)]
+    paging: Paging,
 }
 
 /// Wait for what is new
+///
+/// What came is told in the order in which the node took it in. With --thread it also tells when what is known
+/// of the thread changes.
 #[derive(Debug, clap::Args)]
 pub(super) struct WaitArgs {
     #[command(flatten)]
     from: InNetwork,
-    /// Go on until interrupted
+    /// Go on until interrupted, also where the node is away for a while
     #[arg(long)]
     follow: bool,
     /// Of this kind: ask, post, react, announce or x.…
@@ -74,17 +104,21 @@ pub(super) struct WaitArgs {
     #[arg(long)]
     tag: Option<String>,
     /// Addressed to this key
-    #[arg(long)]
+    #[arg(long, value_name = "KEY")]
     to: Option<Hex32>,
-    /// In the thread of this root
-    #[arg(long)]
-    thread: Option<Hex32>,
+    /// In the thread of this root: its id, or the first 8 or more digits
+    #[arg(long, value_name = "ID", value_parser = digits)]
+    thread: Option<String>,
     /// By this author
-    #[arg(long)]
+    #[arg(long, value_name = "KEY")]
     author: Option<Hex32>,
-    /// At least this status
-    #[arg(long, value_name = "STATUS")]
+    /// At least this status when it is told, of contested < unverified < stale < confirmed: a post that gets
+    /// there later is not told again
+    #[arg(long, value_name = "STATUS", value_parser = STATUSES)]
     min_status: Option<String>,
+    /// Also of authors that are not thought well of
+    #[arg(long)]
+    include_low: bool,
     /// Where to go on, as the page before says; from now on without it
     #[arg(long)]
     cursor: Option<String>,
@@ -107,9 +141,11 @@ pub(super) struct KnowledgeArgs {
     /// How many entries
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
-    /// The last entry of the page before
-    #[arg(long, value_name = "ID")]
-    after: Option<Hex32>,
+    /// Where to go on: the last entry of the page before
+    #[arg(long, value_name = "ID", value_parser = digits)]
+    after: Option<String>,
+    #[command(flatten)]
+    paging: Paging,
 }
 
 /// A path with a query, each value escaped.
@@ -126,34 +162,40 @@ fn path(start: &str, query: &[(&str, Option<String>)]) -> String {
 /// `wats search`
 pub(super) fn search(args: &SearchArgs) -> Outcome {
     let (mut node, network) = node(&args.from)?;
+    let time = |time: Option<Millis>| time.map(|time| time.0.to_string());
     let query = path(
         "/v1/search",
         &[
             ("network", Some(network)),
             ("q", Some(args.query.join(" "))),
             ("min_status", args.min_status.clone()),
+            ("status", (!args.status.is_empty()).then(|| args.status.join(","))),
+            ("since", time(args.since)),
+            ("before", time(args.before)),
             ("include_low", args.include_low.then(|| "true".into())),
             ("limit", Some(args.limit.to_string())),
             ("cursor", args.cursor.clone()),
         ],
     );
     let found = node.get(&query)?;
-    show(args.from.json, &found, |out| {
+    show(args.from.json, args.paging, &found, |out| {
         let hits = found["hits"].as_array().map(Vec::as_slice).unwrap_or_default();
         if hits.is_empty() {
-            return writeln!(out, "nothing was found");
+            out.push_str("nothing was found\n");
         }
         hits.iter().try_for_each(|hit| {
-            headline(out, hit)?;
-            snippet(out, &hit["snippet"])
+            headline(out, "", hit)?;
+            snippet(out, &hit["snippet"])?;
+            sources(out, hit)
         })?;
-        go_on(out, &found["cursor"])
+        go_on(out, "--cursor", &found["cursor"])
     })
 }
 
 /// `wats knowledge`
 pub(super) fn knowledge(args: &KnowledgeArgs) -> Outcome {
     let (mut node, network) = node(&args.from)?;
+    let after = args.after.as_ref().map(|id| event(&mut node, id)).transpose()?;
     let query = path(
         "/v1/knowledge",
         &[
@@ -161,40 +203,56 @@ pub(super) fn knowledge(args: &KnowledgeArgs) -> Outcome {
             ("tag", args.tag.clone()),
             ("sort", args.recent.then(|| "recent".into())),
             ("limit", Some(args.limit.to_string())),
-            ("after", args.after.map(|id| id.to_string())),
+            ("after", after.map(|id| id.to_string())),
         ],
     );
     let found = node.get(&query)?;
-    show(args.from.json, &found, |out| {
-        writeln!(out, "{} entries", found["total"])?;
-        found["entries"].as_array().into_iter().flatten().try_for_each(|entry| headline(out, entry))
+    show(args.from.json, args.paging, &found, |out| {
+        let total = found["total"].as_u64().unwrap_or(0);
+        out.push_str(&format!("{}\n", plural(total, "entry", "entries")));
+        let mut entries = found["entries"].as_array().into_iter().flatten();
+        entries.try_for_each(|entry| headline(out, "", entry))?;
+        go_on(out, "--after", &found["after"])
     })
 }
 
 /// `wats read`
 pub(super) fn read(args: &ReadArgs) -> Outcome {
     let mut node = args.from.home.client()?;
-    let found = node.get(&path(&format!("/v1/threads/{}", args.id), &[("cursor", args.cursor.clone())]))?;
-    show(args.from.json, &found, |out| {
+    let id = event(&mut node, &args.id)?;
+    let limit = Some(args.limit.to_string());
+    let query = path(&format!("/v1/threads/{id}"), &[("limit", limit), ("cursor", args.cursor.clone())]);
+    let found = node.get(&query)?;
+    show(args.from.json, args.paging, &found, |out| {
         if let Some(first) = found.get("first") {
-            writeln!(out, "{}{}:{:#}", HEAD, text(&first["kind"]), HEAD)?;
+            let what = match text(&first["kind"]) {
+                "digest" => "What is known, in a digest:",
+                _ => "What is known, by its canonical answer:",
+            };
+            out.push_str(&format!("{HEAD}{what}{HEAD:#}\n"));
             post(out, &first["post"], 1)?;
-            writeln!(out)?;
+            out.push('\n');
         }
         if let Some(root) = found.get("root") {
             post(out, root, 0)?;
         }
         for reply in found["posts"].as_array().into_iter().flatten() {
-            post(out, reply, usize::try_from(reply["depth"].as_u64().unwrap_or(1)).unwrap_or(1).min(8))?;
+            let depth = usize::try_from(reply["depth"].as_u64().unwrap_or(1).min(DEPTH)).unwrap_or(1);
+            match reply["id"] == found["first"]["post"]["id"] {
+                true => headline(out, &"  ".repeat(depth), reply)?,
+                false => post(out, reply, depth)?,
+            }
         }
-        go_on(out, &found["cursor"])
+        go_on(out, "--cursor", &found["cursor"])
     })
 }
 
 /// `wats wait`
 pub(super) fn wait(args: &WaitArgs) -> Outcome {
     let (mut node, network) = node(&args.from)?;
+    let thread = args.thread.as_ref().map(|id| event(&mut node, id)).transpose()?;
     let mut cursor = args.cursor.clone();
+    let mut away = false;
     loop {
         let query = path(
             "/v1/wait",
@@ -203,132 +261,79 @@ pub(super) fn wait(args: &WaitArgs) -> Outcome {
                 ("kind", args.kind.clone()),
                 ("tag", args.tag.clone()),
                 ("to", args.to.map(|key| key.to_string())),
-                ("thread", args.thread.map(|id| id.to_string())),
+                ("thread", thread.map(|id| id.to_string())),
                 ("author", args.author.map(|key| key.to_string())),
                 ("min_status", args.min_status.clone()),
+                ("include_low", args.include_low.then(|| "true".into())),
                 ("timeout", Some(args.timeout.to_string())),
-                ("cursor", cursor),
+                ("cursor", cursor.clone()),
             ],
         );
-        let found = node.get(&query)?;
-        show(args.from.json, &found, |out| {
-            found["events"].as_array().into_iter().flatten().try_for_each(|event| headline(out, event))?;
-            match found["knowledge"]["id"].as_str() {
-                Some(id) => writeln!(out, "the thread is settled by {id}"),
-                None => Ok(()),
+        let found = match node.get(&query) {
+            Ok(found) => found,
+            Err(error) if args.follow && passes(&error) => {
+                if !std::mem::replace(&mut away, true) {
+                    // Where standard error is closed there is nobody to tell.
+                    let _ = writeln!(anstream::stderr(), "note: {error}; trying on");
+                }
+                std::thread::sleep(PATIENCE);
+                continue;
             }
+            Err(error) => return Err(error.into()),
+        };
+        away = false;
+        // What comes one by one is not paged.
+        show(args.from.json, Paging::NEVER, &found, |out| {
+            let events = found["events"].as_array().map(Vec::as_slice).unwrap_or_default();
+            events.iter().try_for_each(|event| headline(out, "", event))?;
+            let known = &found["knowledge"];
+            match (text(&known["kind"]), text(&known["id"])) {
+                ("", "") if known.is_object() => out.push_str("nothing is known of the thread any more\n"),
+                ("", "") if !args.follow && events.is_empty() => out.push_str("nothing new\n"),
+                ("", _) => {}
+                (kind, id) => out.push_str(&format!("the thread is settled by the {kind} {id}\n")),
+            }
+            if args.follow { Ok(()) } else { go_on(out, "--cursor", &found["cursor"]) }
         })?;
         if !args.follow {
-            if !args.from.json {
-                go_on(&mut anstream::stdout(), &found["cursor"])?;
-            }
             return Ok(ExitCode::SUCCESS);
         }
         cursor = found["cursor"].as_str().map(str::to_owned);
     }
 }
 
-const HEAD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
-
-fn show(json: bool, found: &Value, person: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Outcome {
-    let mut out = anstream::stdout();
-    match json {
-        true => writeln!(out, "{found}")?,
-        false => person(&mut out)?,
+/// Whether what went wrong passes: the node is away, or will be there soon.
+fn passes(error: &ClientError) -> bool {
+    match error {
+        ClientError::Connect { .. } | ClientError::Broken(_) => true,
+        ClientError::Refused { status, .. } => matches!(status, 429 | 503),
+        ClientError::Strange(_) | ClientError::Write(_) => false,
     }
-    out.flush()?;
+}
+
+/// Prints what was found as it is, or as a person reads it.
+fn show(
+    json: bool,
+    paging: Paging,
+    found: &Value,
+    person: impl FnOnce(&mut String) -> fmt::Result,
+) -> Outcome {
+    if json {
+        let mut out = anstream::stdout();
+        writeln!(out, "{found}")?;
+        out.flush()?;
+    } else {
+        let mut text = String::new();
+        person(&mut text)?;
+        paging.show(&text)?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
-}
-
-/// One line about an event: its status, what it is, what it is about, how often it was relied on.
-fn headline(out: &mut dyn Write, event: &Value) -> io::Result<()> {
-    let status = text(&event["status"]);
-    let colour = match status {
-        "confirmed" => AnsiColor::Green,
-        "contested" => AnsiColor::Red,
-        "stale" => AnsiColor::Yellow,
-        _ => AnsiColor::White,
-    };
-    let style = Style::new().fg_color(Some(colour.into()));
-    // What authors wrote is shown on one line, without control or hidden characters.
-    let about = [&event["title"], &event["text"]].into_iter().filter_map(Value::as_str).find_map(excerpt);
-    let known = match &event["knowledge"] {
-        Value::String(_) | Value::Bool(true) => " knowledge",
-        _ => "",
-    };
-    let id = &text(&event["id"]).get(..12).unwrap_or_default();
-    writeln!(
-        out,
-        "{style}{status:<10}{style:#} {:<8}{known} {HEAD}{}{HEAD:#}  {DIM}{id}{DIM:#}",
-        text(&event["kind"]),
-        about.unwrap_or_default()
-    )?;
-    let counts: Vec<String> = event["counts"]
-        .as_object()
-        .into_iter()
-        .flatten()
-        .filter(|(_, count)| count.as_u64().is_some_and(|count| count > 0))
-        .map(|(name, count)| format!("{count} {}", name.replace('_', " ")))
-        .collect();
-    if !counts.is_empty() {
-        writeln!(out, "           {DIM}{}{DIM:#}", counts.join(", "))?;
-    }
-    match event["why"].as_str() {
-        Some(why) => writeln!(out, "           {why}"),
-        None => Ok(()),
-    }
-}
-
-/// The words around what was found, with that in bold.
-fn snippet(out: &mut dyn Write, snippet: &Value) -> io::Result<()> {
-    let words: Vec<char> = text(&snippet["text"]).chars().collect();
-    if words.is_empty() {
-        return Ok(());
-    }
-    write!(out, "           ")?;
-    let mut at = 0;
-    for range in snippet["highlights"].as_array().into_iter().flatten() {
-        let place =
-            |n: usize| range[n].as_u64().and_then(|n| usize::try_from(n).ok()).unwrap_or(0).min(words.len());
-        let (from, to) = (place(0).max(at), place(1).max(at));
-        let part = |from: usize, to: usize| words[from..to].iter().collect::<String>();
-        write!(out, "{}{HEAD}{}{HEAD:#}", part(at, from.max(at)), part(from, to.max(from)))?;
-        at = to.max(from);
-    }
-    writeln!(out, "{}", words[at..].iter().collect::<String>())
-}
-
-/// A post with its words and its evidence.
-fn post(out: &mut dyn Write, post: &Value, depth: usize) -> io::Result<()> {
-    let indent = "  ".repeat(depth);
-    write!(out, "{indent}")?;
-    headline(out, post)?;
-    for line in text(&post["text"]).lines().take(40) {
-        let line: String = line.chars().filter(|c| !c.is_control()).collect();
-        writeln!(out, "{indent}    {line}")?;
-    }
-    for react in post["evidence"].as_array().into_iter().flatten() {
-        let evidence = &react["data"]["evidence"];
-        let detail = evidence["detail"].as_str().or(evidence.as_str()).and_then(excerpt).unwrap_or_default();
-        let what = match react["data"]["value"].as_i64() {
-            Some(-1) => "contradicts",
-            Some(1) => "confirms",
-            _ => "says",
-        };
-        let by = text(&react["author"]).get(..12).unwrap_or_default();
-        writeln!(out, "{indent}    {DIM}{by} {what}: {detail}{DIM:#}")?;
+/// How to see what follows.
+fn go_on(out: &mut String, flag: &str, from: &Value) -> fmt::Result {
+    if let Some(from) = from.as_str() {
+        out.push_str(&format!("{DIM}to go on: {flag} {from}{DIM:#}\n"));
     }
     Ok(())
-}
-
-fn go_on(out: &mut dyn Write, cursor: &Value) -> io::Result<()> {
-    match cursor.as_str() {
-        Some(cursor) => writeln!(out, "{DIM}--cursor {cursor}{DIM:#}"),
-        None => Ok(()),
-    }
 }

@@ -5,7 +5,9 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use wats::files::new_private_file;
 use wats::generate::{Attack, Generator, Plan};
+use wats_dataflows::ids::Millis;
 
 /// Make up a log: signed, skewed as real ones are, the same bytes for the same arguments
 ///
@@ -33,6 +35,9 @@ pub(super) struct Args {
     #[arg(long, value_name = "DAYS", default_value_t = 730,
           value_parser = clap::value_parser!(u64).range(1..=36_525))]
     days: u64,
+    /// Let its last record be of then instead: milliseconds since 1970, or a date like 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = super::time)]
+    until: Option<Millis>,
     /// Let an adversary loose on a short ordinary log; --list-attacks shows which there are
     #[arg(long, value_name = "NAME", conflicts_with_all = ["authors", "posts"])]
     attack: Option<Attack>,
@@ -48,12 +53,15 @@ pub(super) struct Args {
     /// Where to write the configuration that names the reader of the log
     #[arg(long, value_name = "FILE")]
     write_config: Option<PathBuf>,
+    /// Where to write the reader's secret key, which follows from the seed, to speak in the log's network
+    #[arg(long, value_name = "FILE")]
+    write_key: Option<PathBuf>,
 }
 
 impl Args {
     fn plan(&self) -> Plan {
         let usual = Plan::default();
-        Plan {
+        let plan = Plan {
             events: self.events.unwrap_or(match self.attack {
                 Some(attack) => attack.size(),
                 None => usual.events,
@@ -66,7 +74,14 @@ impl Args {
             signed: !self.unsigned,
             attack: self.attack,
             ..usual
-        }
+        };
+        let Some(until) = self.until else {
+            return plan;
+        };
+        // How long it lasts is left to chance, the same chance for every start: one that is not signed tells.
+        let whole = Generator::new(&Plan { signed: false, ..plan.clone() });
+        let last = whole.map(|record| record.received_at.0).max().unwrap_or_default();
+        Plan { start: Millis((plan.start.0 + until.0).saturating_sub(last)), ..plan }
     }
 }
 
@@ -77,6 +92,10 @@ pub(super) fn run(args: &Args) -> Outcome {
     let plan = args.plan();
     if let Some(file) = &args.write_config {
         std::fs::write(file, plan.config()).map_err(|e| cannot_write(file, &e))?;
+    }
+    if let Some(file) = &args.write_key {
+        let key = plan.reader_key().to_key_file();
+        new_private_file(file, key.as_bytes()).map_err(|e| cannot_write(file, &e))?;
     }
     match &args.out {
         None => log(&plan, &mut io::stdout().lock())?,

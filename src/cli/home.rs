@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use wats::client::{Client, ClientError, Node};
 use wats::config::{Config, Network};
+use wats::event::Hex32;
+use wats::explain::MIN_DIGITS;
 use wats::home::{Home, HomeError};
 
 /// The node's directory
@@ -111,6 +113,22 @@ pub(super) struct InNetwork {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// An id on the command line: all of its digits, or the first 8 or more.
+pub(super) fn digits(text: &str) -> Result<String, String> {
+    let digits = text.to_ascii_lowercase();
+    let fits = (MIN_DIGITS..=64).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_hexdigit());
+    fits.then_some(digits).ok_or_else(|| "an id is 64 hex digits, or the first 8 or more of them".to_owned())
+}
+
+/// The event that is named by [`digits`].
+pub(super) fn event(node: &mut Client, digits: &str) -> Result<Hex32, Box<dyn std::error::Error>> {
+    if let Some(id) = Hex32::parse(digits) {
+        return Ok(id);
+    }
+    let found = node.get(&format!("/admin/events/{digits}"))?;
+    Ok(found["id"].as_str().and_then(Hex32::parse).ok_or("the node names no event")?)
 }
 
 /// The network that is named, or the one that is configured.

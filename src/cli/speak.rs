@@ -4,7 +4,7 @@
 //! leaves this process.
 
 use super::Outcome;
-use super::home::{InNetwork, network};
+use super::home::{InNetwork, digits, event as event_of, network};
 use serde_json::{Value, json};
 use std::error::Error;
 use std::io::{Read, Write};
@@ -23,9 +23,9 @@ struct Words {
     /// A tag, like lang:en or cap:rust; may be repeated
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
-    /// An event that it cites; may be repeated
-    #[arg(long = "ref", value_name = "ID")]
-    refs: Vec<Hex32>,
+    /// An event that it cites: an id, or its first 8 or more digits; may be repeated
+    #[arg(long = "ref", value_name = "ID", value_parser = digits)]
+    refs: Vec<String>,
 }
 
 /// Ask the network something
@@ -34,6 +34,7 @@ pub(super) struct AskArgs {
     #[command(flatten)]
     to: InNetwork,
     /// The question, on one line
+    #[arg(value_parser = something)]
     title: String,
     #[command(flatten)]
     words: Words,
@@ -47,17 +48,18 @@ pub(super) struct AskArgs {
 pub(super) struct AnswerArgs {
     #[command(flatten)]
     to: InNetwork,
-    /// What it answers
-    #[arg(value_name = "ID")]
-    parent: Hex32,
+    /// What it answers: an id, or its first 8 or more digits
+    #[arg(value_name = "ID", value_parser = digits)]
+    parent: String,
     /// The answer; `-` is standard input
+    #[arg(value_parser = something)]
     text: String,
     /// A tag; may be repeated
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
-    /// An event that it cites; may be repeated
-    #[arg(long = "ref", value_name = "ID")]
-    refs: Vec<Hex32>,
+    /// An event that it cites: an id, or its first 8 or more digits; may be repeated
+    #[arg(long = "ref", value_name = "ID", value_parser = digits)]
+    refs: Vec<String>,
 }
 
 /// Tell the network something
@@ -66,6 +68,7 @@ pub(super) struct PostArgs {
     #[command(flatten)]
     to: InNetwork,
     /// What it is about, on one line
+    #[arg(value_parser = something)]
     title: String,
     #[command(flatten)]
     words: Words,
@@ -77,15 +80,16 @@ pub(super) struct DigestArgs {
     #[command(flatten)]
     to: InNetwork,
     /// The knowledge, on one line
+    #[arg(value_parser = something)]
     title: String,
     #[command(flatten)]
     words: Words,
     /// The ask that it consolidates; otherwise it opens a thread of its own
-    #[arg(long, value_name = "ID")]
-    under: Option<Hex32>,
+    #[arg(long, value_name = "ID", value_parser = digits)]
+    under: Option<String>,
     /// An older digest that it replaces
-    #[arg(long, value_name = "ID")]
-    supersedes: Option<Hex32>,
+    #[arg(long, value_name = "ID", value_parser = digits)]
+    supersedes: Option<String>,
 }
 
 /// Say who you are: others vouch for a key by its announce
@@ -110,9 +114,9 @@ pub(super) struct AnnounceArgs {
 pub(super) struct ReactArgs {
     #[command(flatten)]
     to: InNetwork,
-    /// The post
-    #[arg(value_name = "ID")]
-    target: Hex32,
+    /// The post: an id, or its first 8 or more digits
+    #[arg(value_name = "ID", value_parser = digits)]
+    target: String,
     /// It holds: say how you know with --evidence
     #[arg(long, group = "what", conflicts_with_all = ["contradict", "vote"])]
     confirm: bool,
@@ -162,7 +166,10 @@ pub(super) fn answer(args: &AnswerArgs) -> Outcome {
     let mut event = json!({ "kind": "post", "text": text(&args.text)? });
     list(&mut event, "tags", &args.tags);
     list(&mut event, "refs", &args.refs);
-    say(&args.to, |node, _| reply(node, event, args.parent))
+    say(&args.to, |node, _| {
+        let parent = event_of(node, &args.parent)?;
+        reply(node, event, parent)
+    })
 }
 
 /// `wats digest`
@@ -172,12 +179,17 @@ pub(super) fn digest(args: &DigestArgs) -> Outcome {
     }
     let mut event = json!({ "kind": DIGEST, "title": args.title });
     words(&mut event, &args.words)?;
-    if let Some(older) = args.supersedes {
-        event["data"] = json!({ "supersedes": older });
-    }
-    say(&args.to, |node, _| match args.under {
-        Some(ask) => reply(node, event, ask),
-        None => Ok(event),
+    say(&args.to, |node, _| {
+        if let Some(older) = &args.supersedes {
+            event["data"] = json!({ "supersedes": event_of(node, older)? });
+        }
+        match &args.under {
+            Some(ask) => {
+                let ask = event_of(node, ask)?;
+                reply(node, event, ask)
+            }
+            None => Ok(event),
+        }
     })
 }
 
@@ -225,11 +237,12 @@ pub(super) fn react(args: &ReactArgs) -> Outcome {
         note("a confirmation without evidence is only a vote: say how you know with --evidence");
     }
     say(&args.to, |node, reader| {
-        let target = node.get(&format!("/v1/events/{}", args.target))?;
+        let id = event_of(node, &args.target)?;
+        let target = node.get(&format!("/v1/events/{id}"))?;
         if target["event"]["author"] == reader.to_string() {
             note("this is your own post: what you say of it counts zero");
         }
-        Ok(json!({ "kind": "react", "parent": args.target, "data": data }))
+        Ok(json!({ "kind": "react", "parent": id, "data": data }))
     })
 }
 
@@ -262,6 +275,14 @@ fn list<T: serde::Serialize>(event: &mut Value, name: &str, items: &[T]) {
     }
 }
 
+/// Words that are not blank: an event may be, and nobody wants to send one.
+fn something(text: &str) -> Result<String, &'static str> {
+    match text.trim().is_empty() {
+        true => Err("says nothing"),
+        false => Ok(text.to_owned()),
+    }
+}
+
 /// A text, or standard input.
 fn text(given: &str) -> Result<String, Box<dyn Error>> {
     if given != "-" {
@@ -269,12 +290,19 @@ fn text(given: &str) -> Result<String, Box<dyn Error>> {
     }
     let mut read = String::new();
     std::io::stdin().take(MAX_BYTES as u64).read_to_string(&mut read)?;
-    Ok(read.trim_end().to_owned())
+    Ok(something(read.trim_end()).map_err(|_| "standard input says nothing")?)
 }
 
 /// Signs an event, sends it, and prints its id.
 fn say(to: &InNetwork, event: impl FnOnce(&mut Client, Hex32) -> Result<Value, Box<dyn Error>>) -> Outcome {
-    let (outcome, _) = sign_and_send(to, |node, reader, _| event(node, reader))?;
+    let (outcome, _) = sign_and_send(to, |node, reader, _| {
+        let mut event = event(node, reader)?;
+        // What it cites may have been named by the first digits.
+        for cited in event.get_mut("refs").and_then(Value::as_array_mut).into_iter().flatten() {
+            *cited = json!(event_of(node, cited.as_str().unwrap_or_default())?);
+        }
+        Ok(event)
+    })?;
     let mut out = anstream::stdout();
     match to.json {
         true => writeln!(out, "{outcome}")?,

@@ -49,6 +49,11 @@ fn show(status: &Value, out: &mut impl Write) -> io::Result<()> {
     )?;
     writeln!(
         out,
+        "search: {} events indexed, {} records to index",
+        status["index"]["events"], status["index"]["lag"]
+    )?;
+    writeln!(
+        out,
         "waiting: {} bytes of keys with weight, {} of others, of {}",
         waiting["weighty_bytes"], waiting["others_bytes"], waiting["limit_bytes"]
     )?;

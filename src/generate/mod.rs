@@ -37,7 +37,7 @@ pub use attack::{Attack, NoSuchAttack};
 pub use pool::Lines;
 pub use record::{Record, Said};
 
-use crate::event::Hex32;
+use crate::event::{Hex32, Secret};
 use attack::Siege;
 use pool::Pool;
 use record::Line;
@@ -90,6 +90,12 @@ impl Plan {
     /// The reader's own profile.
     pub fn reader(&self) -> Hex32 {
         Agent::new(self.seed, 0).public
+    }
+
+    /// The secret key of that profile: whoever reads a made-up log may speak in it too. It follows from the
+    /// seed, and is no secret at all.
+    pub fn reader_key(&self) -> Secret {
+        Agent::new(self.seed, 0).secret.as_ref().clone()
     }
 
     /// The configuration with which to read the log, in TOML.

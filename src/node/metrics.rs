@@ -41,6 +41,12 @@ pub struct Metrics {
     pub lag: Gauge,
     /// Groups of records between the writer and the engine.
     pub backlog: Gauge,
+    /// Records that are durable, and whose events cannot be found yet.
+    pub index_lag: Gauge,
+    /// Events in the search index.
+    pub index_events: Gauge,
+    /// Commits of the search index.
+    pub index_commits: Counter,
     /// Bytes of the store's files.
     pub store_bytes: Gauge,
     /// Bytes of free disk.
@@ -67,6 +73,9 @@ impl Default for Metrics {
             waiting: [Gauge::default(), Gauge::default()],
             lag: Gauge::default(),
             backlog: Gauge::default(),
+            index_lag: Gauge::default(),
+            index_events: Gauge::default(),
+            index_commits: Counter::default(),
             store_bytes: Gauge::default(),
             free_disk: Gauge::default(),
             events: Gauge::default(),
@@ -147,6 +156,13 @@ impl Metrics {
             "Groups of records that wait for the engine",
             self.backlog.clone(),
         );
+        all.register(
+            "index_lag_records",
+            "Durable records whose events cannot be found by a search yet",
+            self.index_lag.clone(),
+        );
+        all.register("index_events", "Events in the search index", self.index_events.clone());
+        all.register("index_commits", "Commits of the search index", self.index_commits.clone());
         all.register("store_bytes", "Bytes of the store's files", self.store_bytes.clone());
         all.register("disk_free_bytes", "Bytes of free disk", self.free_disk.clone());
         all.register("events", "Events held", self.events.clone());

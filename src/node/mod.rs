@@ -159,6 +159,9 @@ impl Node {
         let (look_at_events, events) = bounded(1);
         let (look_at_views, views) = bounded(1);
         let index = Arc::new(Index::open(&settings.index, core.store.id())?);
+        let mut indexer = Indexer::new(core.store.clone(), index.clone());
+        // Before anything is taken in: new events may come to stand where the index has seen others.
+        indexer.check_store()?;
         let mut threads = Vec::new();
 
         let (shared, limits) = (core.clone(), rates.clone());
@@ -175,7 +178,6 @@ impl Node {
         })?);
         let shared = core.clone();
         threads.push(spawn("tell", move || tell::run(&shared, &views))?);
-        let indexer = Indexer::new(core.store.clone(), index.clone());
         threads.push(spawn("index", move || indexer.run(&events))?);
         let search = Search::new(core.store.clone(), index, settings.limits.hide_below);
         let (shared, ended) = (core.clone(), stop.clone());

@@ -45,6 +45,11 @@ impl Search {
         Search { store, index, pages, hide_below }
     }
 
+    /// The index that it answers from.
+    pub fn index(&self) -> &Index {
+        &self.index
+    }
+
     /// Answers a search, or a page more of it.
     ///
     /// # Errors

@@ -13,6 +13,7 @@ use crate::store::Seq;
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 use tantivy::directory::MmapDirectory;
 use tantivy::indexer::IndexWriterOptions;
@@ -28,6 +29,9 @@ const VERSION: u32 = 1;
 
 /// Memory for documents that are not on the disk yet, in bytes.
 const WRITER_BYTES: usize = 50_000_000;
+
+/// The end of every file of a segment, in bytes: the length of its footer, and a mark.
+const LEAST_BYTES: u64 = 8;
 
 /// Files of the index as a whole; others belong to segments.
 const OWN_FILES: [&str; 4] = ["meta.json", ".managed.json", ".tantivy-writer.lock", ".tantivy-meta.lock"];
@@ -130,6 +134,8 @@ pub struct Index {
     directory: PathBuf,
     store: Hex32,
     live: RwLock<Live>,
+    reached: AtomicU64,
+    commits: AtomicU64,
 }
 
 impl std::fmt::Debug for Index {
@@ -164,12 +170,30 @@ impl Index {
                 Live::fresh(directory)?
             }
         };
-        Ok(Index { directory: directory.to_owned(), store, live: RwLock::new(live) })
+        let reached = AtomicU64::new(live.mark.through.0);
+        let (live, commits) = (RwLock::new(live), AtomicU64::new(0));
+        Ok(Index { directory: directory.to_owned(), store, live, reached, commits })
     }
 
     /// How far it has followed its store, as of the last commit.
     pub fn mark(&self) -> Mark {
         self.live.read().unwrap_or_else(PoisonError::into_inner).mark
+    }
+
+    /// The last record of the sequence through which every event can be found. It may be further than the
+    /// mark of the last commit: where nothing is to be found in what was read since, nothing is committed.
+    pub fn reached(&self) -> Seq {
+        Seq(self.reached.load(Ordering::Acquire))
+    }
+
+    /// Everything through this record can be found.
+    pub(super) fn reach(&self, through: Seq) {
+        self.reached.store(through.0, Ordering::Release);
+    }
+
+    /// How often something was made findable since it was opened.
+    pub fn commits(&self) -> u64 {
+        self.commits.load(Ordering::Relaxed)
     }
 
     /// How many events are in it, those of all networks.
@@ -181,6 +205,7 @@ impl Index {
     pub(super) fn clear(&self) -> Result<(), SearchError> {
         let mut live = self.live.write().unwrap_or_else(PoisonError::into_inner);
         *live = Live::fresh(&self.directory)?;
+        self.reach(Seq(0));
         Ok(())
     }
 
@@ -207,6 +232,8 @@ impl Index {
         let mut live = self.live.write().unwrap_or_else(PoisonError::into_inner);
         live.reader.reload()?;
         live.mark = mark;
+        self.reach(mark.through);
+        self.commits.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 }
@@ -237,6 +264,12 @@ impl Live {
         let files: HashSet<PathBuf> = files.collect();
         sweep(directory, &files).map_err(|e| Some(e.to_string()))?;
         for name in &files {
+            // The library panics on a file that was cut so short.
+            let length =
+                fs::metadata(directory.join(name)).map_err(|e| Some(format!("{}: {e}", name.display())))?;
+            if length.len() < LEAST_BYTES {
+                return Err(Some(format!("{} is cut off", name.display())));
+            }
             match index.directory().validate_checksum(name) {
                 Ok(true) => {}
                 Ok(false) => return Err(Some(format!("{} is damaged", name.display()))),

@@ -184,12 +184,18 @@ impl Indexer {
         if self.mark.through.0 - self.index.mark().through.0 > SILENT {
             self.commit()?;
         }
+        if self.added == 0 {
+            self.index.reach(self.mark.through);
+        }
         Ok(followed)
     }
 
     /// An index that is ahead of its store, or has seen another event where the store has one, is of a
     /// store that was since put back to an earlier state: it is made again.
-    fn check_store(&mut self) -> Result<(), SearchError> {
+    ///
+    /// # Errors
+    /// When the store cannot be read, or the index cannot be thrown away.
+    pub fn check_store(&mut self) -> Result<(), SearchError> {
         let same = match self.mark.last {
             None => true,
             Some((seq, id)) => self.store.held(id)?.is_some_and(|held| held.seq == seq),

@@ -61,6 +61,29 @@ impl Store {
         Ok(Some(Place { held, text: self.record_at(held.seq)? }))
     }
 
+    /// The held events whose ids start with these hex digits; at most `most`.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn starting_with(&self, digits: &str, most: usize) -> Result<Vec<Hex32>, StoreError> {
+        let first = Hex32::parse(&format!("{digits:0<64}"));
+        let Some(first) = first else {
+            return Ok(Vec::new());
+        };
+        let mode = IteratorMode::From(&first.0, Direction::Forward);
+        let mut found = Vec::new();
+        for item in self.db.iterator_cf(self.family(Family::Events), mode).take(most) {
+            let (key, _) = item?;
+            let id = key.as_ref().try_into().map(Hex32);
+            let id = id.map_err(|_| StoreError::Damaged("a key of events is no id".into()))?;
+            if !id.starts_with(digits) {
+                break;
+            }
+            found.push(id);
+        }
+        Ok(found)
+    }
+
     /// The text of the event at a place.
     pub(super) fn record_at(&self, seq: Seq) -> Result<String, StoreError> {
         match self.record(Family::Sequence, &seq.0.to_be_bytes())? {

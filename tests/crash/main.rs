@@ -13,5 +13,6 @@ mod node;
 mod power;
 #[path = "../support/process.rs"]
 mod process;
+mod search;
 #[path = "../support/views.rs"]
 mod views;

@@ -1,4 +1,5 @@
-//! A power cut: the node is killed, and of each file what was not synced is lost, all of it or a part.
+//! A power cut: the node is killed, and of each file of its store and of the search index what
+//! was not synced is lost, all of it or a part.
 //!
 //! A small library in front of the C library notes how long each file was when it was last synced
 //! (`synced.c`); after the kill the files are cut. Entries of directories are taken to be on the disk
@@ -9,6 +10,7 @@ use super::http::post;
 use super::kill::{Acknowledged, ROUND, check, check_whole, load_and_kill, prepare, rounds, send};
 use super::node::{open, scratch};
 use super::process::Process;
+use super::search::check_index;
 use super::views::exported;
 use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
@@ -30,8 +32,13 @@ fn library(dir: &Path) -> Result<PathBuf, String> {
     }
 }
 
-/// Cuts each file of the store to what was synced, or to a little more. How many bytes are lost.
-fn cut(store: &Path, notes: &Path, dice: &mut Dice<'_>) -> u64 {
+/// The directories of a node that must bear a power cut: its store, and the search index.
+fn directories(dir: &Path) -> [PathBuf; 3] {
+    ["store", "store/db", "index"].map(|name| dir.join(name))
+}
+
+/// Cuts each file of a node to what was synced, or to a little more. How many bytes are lost.
+fn cut(dir: &Path, notes: &Path, dice: &mut Dice<'_>) -> u64 {
     let text = fs::read_to_string(notes).unwrap_or_default();
     let mut synced: HashMap<u64, u64> = HashMap::new();
     for line in text.lines() {
@@ -42,7 +49,7 @@ fn cut(store: &Path, notes: &Path, dice: &mut Dice<'_>) -> u64 {
         *known = length.max(*known);
     }
     let mut lost = 0;
-    for directory in [store.to_owned(), store.join("db")] {
+    for directory in directories(dir) {
         let mut files: Vec<PathBuf> =
             fs::read_dir(directory).expect("files").map(|e| e.expect("a file").path()).collect();
         files.sort_unstable();
@@ -69,9 +76,9 @@ fn cut(store: &Path, notes: &Path, dice: &mut Dice<'_>) -> u64 {
 }
 
 /// What is there before the node starts is on the disk.
-fn note(store: &Path, notes: &Path) {
+fn note(dir: &Path, notes: &Path) {
     let mut text = String::new();
-    for directory in [store.to_owned(), store.join("db")] {
+    for directory in directories(dir) {
         let Ok(files) = fs::read_dir(directory) else { continue };
         for meta in files.filter_map(|e| e.ok()?.metadata().ok()).filter(fs::Metadata::is_file) {
             text.push_str(&format!("{} {}\n", meta.ino(), meta.len()));
@@ -88,19 +95,21 @@ fn nothing_acknowledged_is_lost_when_unsynced_writes_are() {
         Err(why) => return println!("skipped: the library that notes syncs cannot be made: {why}"),
     };
     let (config, events) = prepare(&dir, 52, rounds);
-    let (store, notes) = (dir.join("store"), dir.join("synced"));
+    let notes = dir.join("synced");
     let (mut dice, acknowledged) = (Dice::new(52), Acknowledged::default());
     let mut lost = 0;
     for (round, events) in events.chunks(ROUND).enumerate() {
-        note(&store, &notes);
+        note(&dir, &notes);
         let mut process = Process::start(&dir, &[("LD_PRELOAD", &library), ("WATS_SYNCED", &notes)]);
         load_and_kill(&mut process, events, &mut dice, &acknowledged);
-        lost += cut(&store, &notes, &mut dice);
+        lost += cut(&dir, &notes, &mut dice);
         if round % 2 == 0 {
             check(&dir, &config, &acknowledged, round);
+            check_index(&dir, &acknowledged, round);
         }
     }
     check_whole(&dir, &config, &acknowledged);
+    check_index(&dir, &acknowledged, usize::MAX);
     let held = acknowledged.into_inner().expect("a set").len();
     assert!(lost > 0 && held > 0, "{lost} bytes were lost, {held} events acknowledged");
     println!("{rounds} rounds, {held} events acknowledged, {lost} unsynced bytes lost");

@@ -15,6 +15,8 @@ const LONG: Duration = Duration::from_secs(120);
 /// A running `wats node`.
 pub struct Process {
     child: Child,
+    words: mpsc::Receiver<String>,
+    said: Vec<String>,
     pub address: SocketAddr,
     pub dir: PathBuf,
 }
@@ -41,15 +43,21 @@ impl Process {
                 break address;
             }
         };
-        let process = Process { child, address, dir: dir.to_owned() };
+        let mut process = Process { child, words, said, address, dir: dir.to_owned() };
         let began = Instant::now();
         while !http::try_call(address, "GET", "/readyz", &[], b"").is_ok_and(|a| a.status == 200) {
-            let rest: Vec<String> = words.try_iter().collect();
-            assert!(rest.iter().all(|line| !line.contains("ERROR")), "{rest:#?}");
-            assert!(began.elapsed() < LONG, "it does not get ready: {rest:#?}");
+            let said = process.said();
+            assert!(said.iter().all(|line| !line.contains("ERROR")), "{said:#?}");
+            assert!(began.elapsed() < LONG, "it does not get ready: {said:#?}");
             std::thread::sleep(Duration::from_millis(2));
         }
         process
+    }
+
+    /// What it has logged so far, line by line.
+    pub fn said(&mut self) -> &[String] {
+        self.said.extend(self.words.try_iter());
+        &self.said
     }
 
     /// `kill -9`

@@ -5,7 +5,7 @@ use super::params::{Params, Within};
 use super::{App, Origin, Problem, apart, export, problem, unchecked};
 use crate::document::status_name;
 use crate::event::Hex32;
-use crate::explain::{ExplainError, explain};
+use crate::explain::{ExplainError, MIN_DIGITS, explain};
 use crate::node::Phase;
 use crate::store::{AuthorRecord, Group};
 use axum::body::Body;
@@ -26,6 +26,7 @@ pub fn routes(public: Router<Arc<App>>) -> Router<Arc<App>> {
         .route("/admin/status", get(status))
         .route("/admin/reputation/{network}", get(reputation))
         .route("/admin/explain/{digits}", get(explained))
+        .route("/admin/events/{digits}", get(called))
         .route("/admin/announce/{network}/{key}", get(announce))
         .route("/admin/unchecked/{network}", get(unchecked::get))
         .route("/admin/import", post(import))
@@ -58,6 +59,12 @@ async fn status(State(app): State<Arc<App>>) -> Result<Response, Problem> {
         "to_load": core.to_load.load(Ordering::Relaxed),
         "events": core.metrics.events.get(),
         "sequence": { "durable": durable, "shown": shown, "lag": durable.saturating_sub(shown) },
+        "index": {
+            "reached": app.search.index().reached().0,
+            "lag": app.index_lag(),
+            "events": app.search.index().events(),
+            "commits": app.search.index().commits(),
+        },
         "views": { "tick": ticked.tick, "now": ticked.now.0 },
         "clock": core.clock.now().0,
         "waiting": { "weighty_bytes": weighty, "others_bytes": others, "limit_bytes": core.limits.waiting_bytes },
@@ -148,7 +155,7 @@ fn author_json(key: Hex32, author: &AuthorRecord) -> Value {
 
 /// Why a post has its status, or a key its trust.
 async fn explained(State(app): State<Arc<App>>, Within(digits): Within<String>) -> Result<Response, Problem> {
-    if !(crate::explain::MIN_DIGITS..=64).contains(&digits.len())
+    if !(MIN_DIGITS..=64).contains(&digits.len())
         || !digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
     {
         return Err(Problem::bad_request("name a post or a key by 8 to 64 lower-case hex digits"));
@@ -164,6 +171,21 @@ async fn explained(State(app): State<Arc<App>>, Within(digits): Within<String>) 
         ExplainError::Engine(e) => Problem::new(500, "internal error", e.to_string()),
         other => Problem::not_found(other.to_string()),
     })
+}
+
+/// The event whose id starts with some digits: people copy the first of them.
+async fn called(State(app): State<Arc<App>>, Within(digits): Within<String>) -> Result<Response, Problem> {
+    if !(MIN_DIGITS..=64).contains(&digits.len()) {
+        return Err(Problem::bad_request(
+            "name an event by the first 8 to 64 lower-case hex digits of its id",
+        ));
+    }
+    let (store, start) = (app.core.store.clone(), digits.clone());
+    match *apart(move || Ok(store.starting_with(&start, 2)?)).await? {
+        [] => Err(Problem::not_found(format!("no event whose id starts with {digits} is held"))),
+        [id] => Ok(Json(json!({ "id": id })).into_response()),
+        [..] => Err(Problem::bad_request(format!("several ids start with {digits}: give more digits"))),
+    }
 }
 
 /// The latest announce of a key: what a vouch for it reacts to.

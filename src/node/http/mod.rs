@@ -135,6 +135,12 @@ impl App {
         Arc::new(App { core, lanes, rates, ask, token, working, search, stop })
     }
 
+    /// How many durable records the search index has yet to take in.
+    fn index_lag(&self) -> u64 {
+        let durable = self.core.durable.load(std::sync::atomic::Ordering::Acquire);
+        durable.saturating_sub(self.search.index().reached().0)
+    }
+
     /// A held event of a network that the node carries: of one that it no longer does events stay in the
     /// store, and are not shown.
     fn event(&self, id: Hex32) -> Result<Held, Problem> {

@@ -5,6 +5,7 @@ use crate::node::Phase;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use prometheus_client::metrics::gauge::Gauge;
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -17,7 +18,8 @@ pub async fn health(State(app): State<Arc<App>>) -> Result<Response, Problem> {
     }
 }
 
-/// It takes events in; while it reads its store it says how far it is.
+/// It takes events in; while it reads its store it says how far it is. How far the search index is it says
+/// besides: a search is answered meanwhile, from what the index has.
 pub async fn ready(State(app): State<Arc<App>>) -> Response {
     let core = &app.core;
     let (loaded, to_load) = (core.loaded.load(Ordering::Relaxed), core.to_load.load(Ordering::Relaxed));
@@ -29,21 +31,29 @@ pub async fn ready(State(app): State<Arc<App>>) -> Response {
         Phase::Failed => "failed",
     };
     let status = if phase == "ready" { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    let answer = json!({ "ready": phase == "ready", "phase": phase, "loaded": loaded, "to_load": to_load });
+    let answer = json!({
+        "ready": phase == "ready",
+        "phase": phase,
+        "loaded": loaded,
+        "to_load": to_load,
+        "to_index": app.index_lag(),
+    });
     (status, axum::Json(answer)).into_response()
 }
 
 /// Everything that is counted, as Prometheus reads it.
 pub async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Problem> {
     let [weighty, others] = app.lanes.waiting();
-    let set = |gauge: usize, bytes: usize| {
-        app.core.metrics.waiting[gauge].set(i64::try_from(bytes).unwrap_or(i64::MAX))
-    };
-    set(0, weighty);
-    set(1, others);
-    app.core.metrics.waiters.set(i64::try_from(app.core.waiters.count()).unwrap_or(i64::MAX));
+    let (metrics, index) = (&app.core.metrics, app.search.index());
+    let set = |gauge: &Gauge, to: u64| gauge.set(i64::try_from(to).unwrap_or(i64::MAX));
+    set(&metrics.waiting[0], weighty as u64);
+    set(&metrics.waiting[1], others as u64);
+    set(&metrics.waiters, app.core.waiters.count() as u64);
+    set(&metrics.index_lag, app.index_lag());
+    set(&metrics.index_events, index.events());
+    metrics.index_commits.inner().store(index.commits(), Ordering::Relaxed);
     let mut text = String::new();
-    prometheus_client::encoding::text::encode(&mut text, &app.core.metrics.registry())
+    prometheus_client::encoding::text::encode(&mut text, &metrics.registry())
         .map_err(|e| Problem::new(500, "internal error", e.to_string()))?;
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     Ok(([(header::CONTENT_TYPE, kind)], text).into_response())

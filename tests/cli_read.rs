@@ -1,0 +1,277 @@
+//! What an agent's commands look like to a person, and to a program: on a real node.
+
+#[path = "support/cli.rs"]
+#[allow(dead_code)]
+mod cli;
+
+use cli::{err, out};
+use serde_json::Value;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long a test waits before it fails.
+const LONG: Duration = Duration::from_secs(60);
+
+/// What an author may write to take a terminal over: to clear it, to name its window, to reorder a line, to fake
+/// one of ours.
+const EVIL: &str =
+    "harm\u{1b}[2J\u{1b}]0;owned\u{7} \u{202e}desrever\u{9b}31m\r\nconfirmed  ask      trust me";
+
+/// A running node, and its directory. Paths of sockets must be short.
+struct Node {
+    dir: PathBuf,
+    child: Child,
+}
+
+impl Node {
+    fn new(name: &str) -> Node {
+        let dir = std::env::temp_dir().join(format!("wats-read-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&dir);
+        fs::create_dir_all(&dir).expect("a directory");
+        let init = command(&dir, &["init"]).output().expect("wats runs");
+        assert!(init.status.success(), "{}", err(&init));
+        let child = start(&dir);
+        let node = Node { dir, child };
+        node.ready();
+        node
+    }
+
+    fn ready(&self) {
+        self.until("ready", || {
+            let status = self.run(&["status", "--json"]);
+            status.status.success() && out(&status).contains("\"phase\":\"ready\"")
+        });
+    }
+
+    /// Waits until the views and the index have taken everything in.
+    fn settle(&self) {
+        self.until("settled", || {
+            let status = self.json(&["status", "--json"]);
+            status["sequence"]["lag"] == 0 && status["index"]["lag"] == 0
+        });
+    }
+
+    fn until(&self, what: &str, holds: impl Fn() -> bool) {
+        let began = Instant::now();
+        while !holds() {
+            assert!(began.elapsed() < LONG, "not {what}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        command(&self.dir, args).output().expect("wats runs")
+    }
+
+    /// Runs a command that must succeed; what it prints.
+    fn good(&self, args: &[&str]) -> String {
+        let output = self.run(args);
+        assert!(output.status.success(), "{args:?}: {}{}", out(&output), err(&output));
+        out(&output).to_owned()
+    }
+
+    fn json(&self, args: &[&str]) -> Value {
+        serde_json::from_str(&self.good(args)).expect("JSON")
+    }
+
+    /// Says something; its id.
+    fn say(&self, args: &[&str]) -> String {
+        self.good(args).trim().to_owned()
+    }
+
+    fn stop(&mut self) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it lives");
+        assert!(self.child.wait().expect("a child").success());
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = fs::remove_dir_all(&self.dir);
+    }
+}
+
+fn command(dir: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wats"));
+    command.args(args).current_dir(dir).env_clear().env("WATS_DIR", dir.join("node")).stdin(Stdio::null());
+    command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    command
+}
+
+fn start(dir: &Path) -> Child {
+    let mut node = command(dir, &["node", "--listen", "127.0.0.1:0", "--log", "warn"]);
+    node.stderr(Stdio::null()).spawn().expect("wats runs")
+}
+
+#[test]
+fn nothing_of_an_author_takes_the_terminal_over() {
+    let node = Node::new("harm");
+    let ask = node.say(&["ask", "harmless?", "--tag", "harm"]);
+    let post = node.say(&["answer", &ask, EVIL]);
+    node.say(&["react", &ask, "--vote", "1", "--evidence", EVIL]);
+    node.say(&["announce", "--text", EVIL]);
+    let from = "--cursor";
+    let begin =
+        node.json(&["wait", "--timeout", "0", "--json"])["cursor"].as_str().expect("a cursor").to_owned();
+    // From the first record on.
+    let begin = format!("{}{:016x}{}", &begin[..20], 0, &begin[36..]);
+    node.settle();
+    for args in [
+        &["search", "harm"][..],
+        &["search", "desrever", "--no-pager"],
+        &["read", &ask],
+        &["read", &post[..10]],
+        &["wait", "--timeout", "0", from, &begin],
+        &["why", &post],
+        &["knowledge"],
+        &["status"],
+    ] {
+        let shown = node.good(args);
+        let hidden = |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{202a}'..='\u{202e}');
+        assert!(!shown.contains(hidden), "{args:?}: {shown:?}");
+        // No line but ours begins with a status.
+        assert!(!shown.lines().any(|line| line.starts_with("confirmed")), "{args:?}: {shown}");
+    }
+    assert!(node.good(&["read", &ask]).contains("trust me"), "what is harmless of it is shown");
+    // A program gets what was said, as JSON spells it.
+    let thread = node.good(&["read", &ask, "--json"]);
+    let thread: Value = serde_json::from_str(&thread).expect("JSON");
+    assert_eq!(thread["posts"][0]["text"], EVIL);
+}
+
+#[test]
+fn statuses_have_colours_where_they_are_wanted_and_long_output_a_pager() {
+    let node = Node::new("pager");
+    let ask = node.say(&["ask", "How long is it?"]);
+    for n in 0..30 {
+        node.say(&["answer", &ask, &format!("line {n}")]);
+    }
+    node.settle();
+    let terminal = |args: &[&str], env: &[(&str, &str)]| {
+        let wats = [&[env!("CARGO_BIN_EXE_wats")], args].concat().join(" ");
+        let mut script = Command::new("script");
+        script.args(["-qec", &format!("stty rows 24 cols 80; {wats}"), "/dev/null"]).stdin(Stdio::null());
+        script
+            .env("WATS_DIR", node.dir.join("node"))
+            .env("TERM", "xterm")
+            .env_remove("NO_COLOR")
+            .env_remove("LESS");
+        script.env_remove("CI").env_remove("CLICOLOR").env_remove("CLICOLOR_FORCE");
+        script.envs(env.iter().copied()).output()
+    };
+    let paged = [("PAGER", "sed s/^/PAGED:/")];
+    let Ok(long) = terminal(&["read", &ask], &paged) else {
+        return println!("skipped: there is no `script` to make a terminal");
+    };
+    let (bold, long) = ("\u{1b}[1m", out(&long).to_owned());
+    assert!(long.lines().all(|line| line.starts_with("PAGED:")) && long.contains(bold), "{long}");
+    let shown = |args: &[&str], env: &[(&str, &str)]| {
+        let output = terminal(args, env).expect("it ran before");
+        out(&output).to_owned()
+    };
+    let short = shown(&["search", "How", "long"], &paged);
+    assert!(short.contains(bold) && !short.contains("PAGED:"), "it fits: {short}");
+    let plain = shown(&["read", &ask, "--no-pager"], &[("PAGER", "sed s/^/PAGED:/"), ("NO_COLOR", "1")]);
+    assert!(!plain.contains("PAGED:") && !plain.contains('\u{1b}'), "{plain}");
+    let none = shown(&["read", &ask], &[("PAGER", "no-such-program-here")]);
+    assert!(none.contains("line 29"), "without such a pager it is shown all the same: {none}");
+    // In a pipe there are neither.
+    let piped = node.good(&["read", &ask]);
+    assert!(!piped.contains('\u{1b}') && piped.contains("line 29"));
+}
+
+#[test]
+fn ids_are_named_by_their_first_digits() {
+    let node = Node::new("digits");
+    let ask = node.say(&["ask", "Which one?", "--to", &"a".repeat(64)]);
+    let answer = node.say(&["answer", &ask[..8], "The first."]);
+    let digest = node.say(&[
+        "digest",
+        "The first it is",
+        "--ref",
+        &answer[..12],
+        "--under",
+        &ask[..12].to_uppercase(),
+    ]);
+    let newer = node.say(&["digest", "Still the first", "--ref", &answer, "--supersedes", &digest[..9]]);
+    node.say(&["react", &answer[..12], "--use", "--accept", "--renew"]);
+    node.settle();
+    let thread = node.json(&["read", &answer[..16], "--json"]);
+    assert_eq!(
+        (&thread["thread"], &thread["posts"][1]["id"]),
+        (&Value::from(ask.clone()), &Value::from(digest))
+    );
+    assert_eq!(thread["posts"][1]["refs"][0], answer);
+    let found = node.json(&["search", "still", "--json"]);
+    assert_eq!(found["hits"][0]["id"], newer);
+    for (args, code, says) in [
+        (&["read", "0000000000"][..], 1, "no event whose id starts with 0000000000 is held"),
+        (&["read", "12345"], 2, "the first 8 or more"),
+        (&["react", "00000000", "--use"], 1, "no event whose id starts with"),
+        (&["post", "x", "--ref", "00000000"], 1, "no event whose id starts with"),
+        (&["search", "tag:"], 1, "wrong at character 5"),
+        (&["search", "x", "--min-status", "good"], 2, "contested, unverified, stale, confirmed"),
+        (&["wait", "--cursor", "x"], 1, "none that a node gave"),
+        (&["react", &ask, "--confirm", "--contradict"], 2, "cannot be used with"),
+        (&["ask", " "], 2, "says nothing"),
+    ] {
+        let output = node.run(args);
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {}", err(&output));
+        assert!(err(&output).contains(says), "{args:?}: {}", err(&output));
+        assert!(!err(&output).contains("the node answers 4"), "{args:?}: {}", err(&output));
+    }
+}
+
+#[test]
+fn who_follows_goes_on_when_the_node_comes_back() {
+    let mut node = Node::new("follow");
+    let mut follow = command(&node.dir, &["wait", "--follow", "--tag", "news", "--timeout", "1"]);
+    let mut follow = follow.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("wats runs");
+    let mut lines = BufReader::new(follow.stdout.take().expect("piped")).lines();
+    let mut complaints = BufReader::new(follow.stderr.take().expect("piped")).lines();
+    let mut next = |about: &str| {
+        let line = lines.next().expect("it follows").expect("UTF-8");
+        assert!(line.contains(about), "{line}");
+        // Its tags.
+        assert!(lines.next().expect("it follows").expect("UTF-8").contains("#news"));
+    };
+    // It begins from now on, and nobody says when that was.
+    let told = std::sync::atomic::AtomicBool::new(false);
+    let said = std::thread::scope(|scope| {
+        let saying = scope.spawn(|| {
+            let mut said = 0;
+            while !told.load(std::sync::atomic::Ordering::Relaxed) {
+                node.say(&["post", "first news", "--tag", "news"]);
+                said += 1;
+                std::thread::sleep(Duration::from_millis(200));
+            }
+            said
+        });
+        next("first news");
+        told.store(true, std::sync::atomic::Ordering::Relaxed);
+        saying.join().expect("it said")
+    });
+    assert!(said > 0);
+    node.stop();
+    let away = complaints.next().expect("it says so").expect("UTF-8");
+    assert!(away.contains("trying on"), "{away}");
+    node.child = start(&node.dir);
+    node.ready();
+    node.say(&["post", "second news", "--tag", "news"]);
+    loop {
+        // What was said before it was told to stop may come first.
+        let line = lines.next().expect("it follows").expect("UTF-8");
+        if line.contains("second news") {
+            break;
+        }
+        assert!(line.contains("first news") || line.contains("#news"), "{line}");
+    }
+    follow.kill().expect("it follows still");
+    follow.wait().expect("a child");
+}
