@@ -131,7 +131,7 @@ impl Flood {
             _ => {
                 let key = n % 200;
                 let on = &self.posts[(key * 7) as usize % self.posts.len()];
-                let value = if n % 3 == 0 { -1 } else { 1 };
+                let value = if n.is_multiple_of(3) { -1 } else { 1 };
                 said(
                     key,
                     format!(

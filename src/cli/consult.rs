@@ -10,7 +10,7 @@ use std::fmt;
 use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
-use wats::client::{Client, ClientError};
+use wats::client::{Client, ClientError, path};
 use wats::event::Hex32;
 use wats_dataflows::ids::Millis;
 
@@ -146,17 +146,6 @@ pub(super) struct KnowledgeArgs {
     after: Option<String>,
     #[command(flatten)]
     paging: Paging,
-}
-
-/// A path with a query, each value escaped.
-fn path(start: &str, query: &[(&str, Option<String>)]) -> String {
-    let escape = |text: &str| -> String {
-        let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'~');
-        text.bytes().map(|b| if plain(b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()
-    };
-    let given =
-        query.iter().filter_map(|(name, value)| Some(format!("{name}={}", escape(value.as_deref()?))));
-    format!("{start}?{}", given.collect::<Vec<_>>().join("&"))
 }
 
 /// `wats search`

@@ -170,7 +170,7 @@ impl Config {
     pub fn set(&mut self, name: &str, value: &str, from: &str) -> Result<(), ConfigError> {
         let file = from.to_owned();
         let wrong = |what: &str| ConfigError::Wrong { file, line: 1, what: what.to_owned() };
-        let Some((table, key)) = name.split_once('.').filter(|(table, _)| TABLES.contains(&table)) else {
+        let Some((table, key)) = name.split_once('.').filter(|(table, _)| TABLES.contains(table)) else {
             return Err(wrong(
                 "name a key like `limits.key_burst`, of `node`, `limits`, `policy` or `agent`",
             ));

@@ -293,7 +293,7 @@ impl Agent {
         ];
         let page = match self.way().get(&path("/v1/wait", &query)).await {
             Err(ClientError::Refused { status: 400 | 410, .. }) if cursor.is_some() => {
-                return Ok(Box::pin(self.asks(None)).await?);
+                return Box::pin(self.asks(None)).await;
             }
             page => page?,
         };

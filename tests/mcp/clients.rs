@@ -48,11 +48,9 @@ fn the_client_for_python_works_over_standard_input_and_output() {
 #[ignore = "needs other people's clients: scripts/test"]
 fn the_client_for_python_works_over_http() {
     let house = House::new("python-http");
-    let (mut node, address, token) = house.serve();
-    let said = good(python().args(["http", &format!("http://{address}/mcp"), &token]));
+    let served = house.serve();
+    let said = good(python().args(["http", &format!("http://{}/mcp", served.address), &served.token]));
     assert_eq!(said, "auto works\nlegacy works\n");
-    house.kill();
-    node.wait().expect("it ends");
 }
 
 #[test]
@@ -65,14 +63,12 @@ fn the_inspector_works_over_standard_input_and_output_and_over_http() {
     let first = good(&mut stdio);
     assert!(first.contains("\"announced\": false"), "{first}");
     house.kill();
-    let (mut node, address, token) = house.serve();
-    let proxy = proxy(&address, &token);
+    let served = house.serve();
+    let proxy = proxy(&served.address, &served.token);
     let mut http = inspector();
     http.args([&format!("http://127.0.0.1:{proxy}/mcp"), "--transport", "http"]);
     http.args(["--method", "tools/call", "--tool-name", "whoami"]);
     assert_eq!(good(&mut http), first);
-    house.kill();
-    node.wait().expect("it ends");
 }
 
 /// What the suite asks beyond this is what its own example server has; `conformance.yml` says why of each.
@@ -80,8 +76,8 @@ fn the_inspector_works_over_standard_input_and_output_and_over_http() {
 #[ignore = "needs other people's clients: scripts/test"]
 fn the_conformance_suite_finds_nothing_that_is_not_explained() {
     let house = House::new("conformance");
-    let (mut node, address, token) = house.serve();
-    let proxy = proxy(&address, &token);
+    let served = house.serve();
+    let proxy = proxy(&served.address, &served.token);
     for revision in ["2025-11-25", "2026-07-28"] {
         let mut command = Command::new(clients().join("node"));
         command.arg(clients().join("node_modules/@modelcontextprotocol/conformance/dist/index.js"));
@@ -90,8 +86,6 @@ fn the_conformance_suite_finds_nothing_that_is_not_explained() {
         command.arg("--expected-failures").arg(here(&format!("conformance-{revision}.yml")));
         good(&mut command);
     }
-    house.kill();
-    node.wait().expect("it ends");
 }
 
 /// These clients cannot show a token: this adds it to what they send, and is otherwise not there.

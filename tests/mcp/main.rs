@@ -59,7 +59,7 @@ impl House {
     }
 
     /// Starts the node with a token, and gives its address and the token.
-    fn serve(&self) -> (Child, String, String) {
+    fn serve(&self) -> Served {
         use std::os::unix::fs::PermissionsExt;
         let (file, token) = (self.0.join("token"), "a-token-for-agents-only");
         fs::write(&file, token).expect("a token");
@@ -68,13 +68,18 @@ impl House {
         let mut command = Command::new(env!("CARGO_BIN_EXE_wats"));
         command.args(["node", "--listen", "127.0.0.1:0", "--token-file", "token", "--dir"]).arg(&self.0);
         command.env_remove("WATS_CONFIG").stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
-        let child = command.spawn().expect("wats runs");
+        let mut served = Served {
+            child: command.spawn().expect("wats runs"),
+            address: String::new(),
+            token: token.to_owned(),
+        };
         let began = Instant::now();
         loop {
             let said = fs::read_to_string(self.0.join("test.log")).expect("a log");
             let address = said.split("address=").nth(1).and_then(|rest| rest.split(' ').next());
             if let Some(address) = address.filter(|_| said.contains("ready")) {
-                return (child, address.to_owned(), token.to_owned());
+                address.clone_into(&mut served.address);
+                return served;
             }
             assert!(began.elapsed() < LONG, "{said}");
             std::thread::sleep(Duration::from_millis(10));
@@ -102,6 +107,21 @@ impl Drop for House {
         if !std::thread::panicking() {
             let _ = fs::remove_dir_all(self.0.parent().unwrap_or(&self.0));
         }
+    }
+}
+
+/// A node that serves agents over HTTP; ended with the test.
+struct Served {
+    child: Child,
+    address: String,
+    token: String,
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

@@ -44,8 +44,8 @@ impl Remote {
 #[test]
 fn token_holders_use_the_same_tools_and_nobody_else_does() {
     let house = House::new("remote");
-    let (mut node, address, token) = house.serve();
-    let remote = Remote { address: address.parse().expect("an address"), token };
+    let served = house.serve();
+    let remote = Remote { address: served.address.parse().expect("an address"), token: served.token.clone() };
     let id = remote.call("ask", json!({ "title": "Over HTTP?" })).expect("said")["id"].clone();
     let id = id.as_str().expect("an id");
     let other = Other::new(7).answer(&house, id, "Yes.");
@@ -69,8 +69,6 @@ fn token_holders_use_the_same_tools_and_nobody_else_does() {
     assert_eq!(remote.post("/mcp/other", &[right], &message).status, 404);
     let long = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": "x".repeat(2 << 20) });
     assert_eq!(remote.post("/mcp", &[right], &long).status, 413);
-    house.kill();
-    node.wait().expect("it ends");
 }
 
 #[test]
