@@ -12,7 +12,7 @@ use wats::event::Hex32;
 use wats::event::excerpt::excerpt;
 
 /// The running node, and the network to ask it about.
-fn node(from: &InNetwork) -> Result<(Client, String), Box<dyn Error>> {
+pub(super) fn node(from: &InNetwork) -> Result<(Client, String), Box<dyn Error>> {
     let home = from.home.home()?;
     let config = from.home.configured(&home)?;
     let network = match (&from.network, &config.networks) {

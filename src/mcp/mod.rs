@@ -9,6 +9,7 @@
 //! node (`/mcp`), so agents can do nothing here that the API does not let them, and see labels and counts
 //! alone. What others wrote stands apart from what the node says ([`shapes`]).
 
+mod browse;
 mod consult;
 mod http;
 mod resources;
@@ -110,7 +111,7 @@ impl Agent {
     }
 
     fn all() -> ToolRouter<Agent> {
-        Agent::consulting() + Agent::speaking() + Agent::verifying()
+        Agent::consulting() + Agent::browsing() + Agent::speaking() + Agent::verifying()
     }
 
     /// The network.

@@ -307,9 +307,23 @@ impl Reader<'_> {
         Ok(found)
     }
 
-    fn record<R: Record>(&self, family: Family, key: &[u8]) -> Result<Option<R>, StoreError> {
+    pub(super) fn record<R: Record>(&self, family: Family, key: &[u8]) -> Result<Option<R>, StoreError> {
         let bytes = self.snapshot.get_pinned_cf(self.store.family(family), key)?;
         bytes.map(|bytes| decode(&bytes).map_err(|cause| at(family, key, cause))).transpose()
+    }
+
+    /// The records of a family from a key on.
+    pub(super) fn from<R: Record>(
+        &self,
+        family: Family,
+        key: &[u8],
+    ) -> impl Iterator<Item = Result<(Box<[u8]>, R), StoreError>> + '_ {
+        let mode = IteratorMode::From(key, Direction::Forward);
+        self.snapshot.iterator_cf(self.store.family(family), mode).map(move |item| {
+            let (key, bytes) = item?;
+            let record = decode(&bytes).map_err(|cause| at(family, &key, cause))?;
+            Ok((key, record))
+        })
     }
 
     /// A cursor over a family of views, for comparing all of it.
