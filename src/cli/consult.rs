@@ -82,6 +82,10 @@ pub(super) struct WaitArgs {
     /// By this author
     #[arg(long)]
     author: Option<Hex32>,
+    /// Who waits: asks reach those first whom they name, and those who can do what they ask for; your own
+    /// key, unless you say otherwise
+    #[arg(long = "as", value_name = "KEY")]
+    who: Option<Hex32>,
     /// At least this status
     #[arg(long, value_name = "STATUS")]
     min_status: Option<String>,
@@ -195,6 +199,10 @@ pub(super) fn read(args: &ReadArgs) -> Outcome {
 pub(super) fn wait(args: &WaitArgs) -> Outcome {
     let (mut node, network) = node(&args.from)?;
     let mut cursor = args.cursor.clone();
+    let home = args.from.home.home()?;
+    // A reader without a key waits as everybody.
+    let own = home.profile(&args.from.home.configured(&home)?, &network).ok();
+    let who = args.who.or_else(|| own.map(|secret| secret.public()));
     loop {
         let query = path(
             "/v1/wait",
@@ -205,6 +213,7 @@ pub(super) fn wait(args: &WaitArgs) -> Outcome {
                 ("to", args.to.map(|key| key.to_string())),
                 ("thread", args.thread.map(|id| id.to_string())),
                 ("author", args.author.map(|key| key.to_string())),
+                ("as", who.map(|key| key.to_string())),
                 ("min_status", args.min_status.clone()),
                 ("timeout", Some(args.timeout.to_string())),
                 ("cursor", cursor),

@@ -42,6 +42,14 @@ impl Store {
         Records(self.db.iterator_cf_opt(self.family(Family::Sequence), options, mode))
     }
 
+    /// The record at a place of the sequence.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn logged(&self, seq: Seq) -> Result<Option<Logged>, StoreError> {
+        self.record(Family::Sequence, &seq.0.to_be_bytes())
+    }
+
     /// Where a held event is.
     ///
     /// # Errors
