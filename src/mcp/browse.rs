@@ -1,9 +1,10 @@
 //! The tool `browse`: a map of what there is to know.
 
 use super::shapes::{self, Counts, NOTICE, date, text, title};
-use super::{Agent, Told, Trouble, told};
+use super::{Agent, Trouble, told};
 use crate::client::path;
 use crate::search::snippet;
+use rmcp::Json;
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::schemars::{self, JsonSchema};
 use rmcp::{tool, tool_router};
@@ -126,7 +127,7 @@ impl Agent {
     /// A map of what the network knows, to look at before searching: how much there is by tag, by title, by
     /// thread or over time, with counts by status and the first entries of each.
     #[tool(title = "Browse", annotations(read_only_hint = true, open_world_hint = false))]
-    async fn browse(&self, Parameters(asked): Parameters<BrowseAsked>) -> Told<Map> {
+    async fn browse(&self, Parameters(asked): Parameters<BrowseAsked>) -> Result<Json<Map>, String> {
         told(self.map(asked).await)
     }
 }
