@@ -181,6 +181,7 @@ struct Place {
     is_held: bool,
     begins: bool,
     status: Option<Status>,
+    #[expect(clippy::box_collection, reason = "one word of the many posts that are none")]
     entries: Option<Box<Vec<Entry>>>,
 }
 

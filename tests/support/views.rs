@@ -102,10 +102,13 @@ fn under(replay: &Replay, facet: Facet, network: NetworkId) -> Option<Under> {
     (of == network).then_some(under)
 }
 
+/// A group at its place in an order.
+type Placed = (Vec<u64>, Vec<u8>, GroupRecord);
+
 /// The map to browse: every group at each of its places, and every entry under each, and no more.
 fn browsed(reader: &Reader<'_>, replay: &Replay, id: NetworkId, network: &str) -> Result<(), String> {
     let document = &replay.document;
-    let mut orders: BTreeMap<u8, Vec<(Vec<u64>, Vec<u8>, GroupRecord)>> = BTreeMap::new();
+    let mut orders: BTreeMap<u8, Vec<Placed>> = BTreeMap::new();
     for view in document.groups.values() {
         let Some(under) = under(replay, view.facet, id) else { continue };
         let entries = document.listed.iter().filter(|listed| listed.under == view.facet);

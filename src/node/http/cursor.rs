@@ -36,8 +36,8 @@ impl Cursor {
     /// # Errors
     /// When it is none, of another store, or ahead of this one, as after a backup was restored.
     pub fn read(text: &str, store: &Store) -> Result<Cursor, Problem> {
-        let fits =
-            (DIGITS..=DIGITS + 16 * HELD_BACK).contains(&text.len()) && (text.len() - DIGITS) % 16 == 0;
+        let fits = (DIGITS..=DIGITS + 16 * HELD_BACK).contains(&text.len())
+            && (text.len() - DIGITS).is_multiple_of(16);
         let digits = text.strip_prefix(MARK).filter(|_| fits && text.is_ascii());
         let number = |at: usize| u64::from_str_radix(digits?.get(16 * at..16 * (at + 1))?, 16).ok();
         let none = || {
