@@ -15,7 +15,7 @@ use crate::intake::Intake;
 use changed::Noted;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use wats_dataflows::ids::{BlobId, EventId, GroupId, KeyId};
-use wats_dataflows::views::{AuthorView, BlobView, EntryView, PostView, View};
+use wats_dataflows::views::{AuthorView, BlobView, EntryView, Facet, GroupView, ListedView, PostView, View};
 
 /// All views, at the end of a tick.
 #[derive(Debug, Default)]
@@ -32,6 +32,10 @@ pub struct Document {
     pub covers: BTreeMap<EventId, EventId>,
     /// Blobs (section 8).
     pub blobs: BTreeMap<BlobId, BlobView>,
+    /// Counts of what is under each thing to browse by.
+    pub groups: HashMap<Facet, GroupView>,
+    /// Entries under each.
+    pub listed: BTreeSet<ListedView>,
     /// The members of each group that may have several.
     members: HashMap<GroupId, BTreeSet<Hex32>>,
 }
@@ -84,6 +88,9 @@ impl Document {
             View::Cover(c) => drop(self.covers.remove(&c.thread)),
             View::Blob(blob) if here => drop(self.blobs.insert(blob.blob, *blob)),
             View::Blob(blob) => drop(self.blobs.remove(&blob.blob)),
+            View::Group(group) => drop(replace(&mut self.groups, group.facet, here.then_some(*group))),
+            View::Listed(listed) if here => drop(self.listed.insert(*listed)),
+            View::Listed(listed) => drop(self.listed.remove(listed)),
         }
     }
 

@@ -5,11 +5,13 @@
 //! to the same facts (with other integers for the same names).
 
 use crate::config::Config;
-use crate::event::{Content, Event, Evidence, Hex32, Standing};
+use crate::event::{Content, Event, Evidence, Hex32, Post, Standing};
+use crate::titles;
 use std::collections::HashMap;
 use std::hash::Hash;
-use wats_dataflows::facts::{self, Body, EventFact, Reply};
-use wats_dataflows::ids::{BlobId, EventId, KeyId, Millis, NetworkId, OwnerId, Stamp};
+use std::sync::Arc;
+use wats_dataflows::facts::{self, Body, EventFact, PostKind, Reply};
+use wats_dataflows::ids::{BlobId, EventId, KeyId, Millis, NetworkId, OwnerId, Stamp, TagId};
 use wats_dataflows::policy;
 
 /// A change of the dataflow's input.
@@ -102,6 +104,7 @@ pub struct Intake {
     owners: Names<(NetworkId, Box<str>)>,
     events: Names<(NetworkId, Hex32)>,
     blobs: Names<Hex32>,
+    tags: Names<(NetworkId, Arc<str>)>,
     /// By [`EventId`]; none where the event is only named by others.
     held: Vec<Option<Held>>,
     /// By [`BlobId`]: the latest record, and whether the blob was there.
@@ -123,6 +126,7 @@ impl Intake {
             owners: Names::new("owners", IDS),
             events: Names::new("events", IDS),
             blobs: Names::new("blobs", IDS),
+            tags: Names::new("tags", IDS),
             held: Vec::new(),
             presence: Vec::new(),
             config: policy::Config { networks: Vec::new(), policy: config.policy.clone() },
@@ -211,12 +215,12 @@ impl Intake {
             network,
             author: self.key(network, event.author)?,
             work: event.id.leading_zeros(),
-            body: self.body(network, &event.content)?,
+            body: self.body(network, event)?,
         })
     }
 
-    fn body(&mut self, network: NetworkId, content: &Content) -> Result<Body, Full> {
-        Ok(match content {
+    fn body(&mut self, network: NetworkId, event: &Event) -> Result<Body, Full> {
+        Ok(match &event.content {
             Content::Post(post) => Body::Post(facts::Post {
                 kind: post.kind,
                 reply: self.reply(network, post.reply)?,
@@ -224,6 +228,8 @@ impl Intake {
                 blank: post.blank,
                 blobs: self.blob_ids(&post.blobs)?,
                 supersedes: post.supersedes.map(|id| self.event_id(network, id)).transpose()?,
+                tags: self.tag_ids(network, &post.tags)?,
+                initial: event.title.as_deref().filter(|_| begins_a_thread(post)).map(titles::initial),
             }),
             Content::React(react) => Body::React(facts::React {
                 target: self.event_id(network, react.target)?,
@@ -285,9 +291,24 @@ impl Intake {
         Ok(BlobId(id))
     }
 
+    fn tag_ids(&mut self, network: NetworkId, tags: &[Arc<str>]) -> Result<Box<[TagId]>, Full> {
+        let mut ids = Vec::with_capacity(tags.len());
+        for tag in tags {
+            ids.push(TagId(self.tags.intern(&(network, tag.clone()))?));
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        Ok(ids.into())
+    }
+
     fn blob_ids(&mut self, blobs: &[Hex32]) -> Result<Box<[BlobId]>, Full> {
         blobs.iter().map(|blob| self.blob_id(blob)).collect()
     }
+}
+
+/// Asks, and posts without a parent.
+fn begins_a_thread(post: &Post) -> bool {
+    post.kind == PostKind::Ask || post.reply.is_none()
 }
 
 /// Names, for whoever puts the dataflow's answers into words.
@@ -310,6 +331,11 @@ impl Intake {
     /// The bytes of a blob's hash.
     pub fn blob_name(&self, id: BlobId) -> Option<Hex32> {
         self.blobs.name(id.0).copied()
+    }
+
+    /// A tag, with the network it was met in.
+    pub fn tag_name(&self, id: TagId) -> Option<(NetworkId, &str)> {
+        self.tags.name(id.0).map(|(network, tag)| (*network, tag.as_ref()))
     }
 
     /// A declared owner.

@@ -27,4 +27,5 @@ pub mod runner;
 pub mod said;
 pub mod search;
 pub mod store;
+pub mod titles;
 pub mod why;

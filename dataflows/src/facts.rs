@@ -1,7 +1,7 @@
 //! What the dataflow is fed: one fact for each held event, with names interned, evidence judged and
 //! text reduced to "blank or not"; the blobs the node holds; and the time.
 
-use crate::ids::{BlobId, EventId, KeyId, Millis, NetworkId, OwnerId, Stamp};
+use crate::ids::{BlobId, EventId, Initial, KeyId, Millis, NetworkId, OwnerId, Stamp, TagId};
 use serde::{Deserialize, Serialize};
 
 /// A held event (section 1), valid and with the smallest `received_at` of its copies.
@@ -87,6 +87,10 @@ pub struct Post {
     pub blobs: Box<[BlobId]>,
     /// `data.supersedes`, on a digest.
     pub supersedes: Option<EventId>,
+    /// Its tags, sorted, none twice.
+    pub tags: Box<[TagId]>,
+    /// Where its title is sorted, when it has one.
+    pub initial: Option<Initial>,
 }
 
 /// A react.

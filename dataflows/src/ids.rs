@@ -39,6 +39,15 @@ id! {
     OwnerId(u32)
 }
 
+id! {
+    /// A tag within one network.
+    TagId(u32)
+}
+id! {
+    /// The letter or digit that a title is sorted under: a code point, or 0 where it has neither.
+    Initial(u32)
+}
+
 /// A point in time or a span, in Unix milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Millis(pub u64);

@@ -49,6 +49,8 @@ pub struct Knowledge<'s> {
     pub canonical: Changes<'s, CanonicalView>,
     /// The digest shown for each covered root.
     pub covers: Changes<'s, CoverView>,
+    /// The scores of the confirmed posts of which entries are made.
+    pub scores: Changes<'s, (EventId, Fixed)>,
 }
 
 /// A confirmed post, as far as knowledge is concerned.
@@ -91,6 +93,7 @@ pub fn knowledge<'s>(sources: Sources<'s>, policy: &Policy) -> Knowledge<'s> {
         .filter(|j| j.view.status == Status::Confirmed)
         .map(move |j| (j.view.post, Confirmed::new(&j, &policy)))
         .filter(|(_, c)| c.as_answer || c.accepted || c.relied_on);
+    let scores = confirmed.clone().map(|(id, c)| (id, c.score));
 
     let qualifying = sources.digests.join_map(confirmed.clone(), |id, digest, c| (*id, (*c, *digest)));
     let qualifying =
@@ -143,6 +146,7 @@ pub fn knowledge<'s>(sources: Sources<'s>, policy: &Policy) -> Knowledge<'s> {
         entries: digest_entries(digests, covering).concat(threads),
         canonical: canonical.map(|(thread, (_, answer))| CanonicalView { thread, answer }),
         covers: covers.map(|(thread, digest)| CoverView { thread, digest }),
+        scores,
     }
 }
 

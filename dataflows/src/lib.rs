@@ -17,8 +17,10 @@
 //! | 6 post status | [`status`] |
 //! | 7 knowledge entries | [`knowledge`] |
 //! | 8 survival | [`survival`] |
+//! | none: a map of 6 and 7 | [`browse`] |
 
 pub mod aging;
+pub mod browse;
 pub mod contradictions;
 pub mod facts;
 pub mod fixed;
@@ -40,6 +42,7 @@ pub mod trust;
 pub mod views;
 
 use crate::aging::{AgingKey, AgingPair, AgingPost, Calendar, PairChange};
+use crate::browse::{Groups, Places, Put};
 use crate::contradictions::{Contradictions, Found};
 use crate::facts::EventFact;
 use crate::ids::{BlobId, KeyId, Millis, NetworkId};
@@ -128,12 +131,13 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
     let posts = relations::posts(events.clone());
     let reacts = relations::reacts(events.clone());
     let threads = relations::threads(posts.clone(), held.clone());
+    let by_thread = relations::by_thread(threads.clone());
     let told = relations::told(
         events.clone(),
         posts.clone(),
         reacts.clone(),
         blobs.clone(),
-        threads.clone(),
+        by_thread.clone(),
         held.clone(),
     );
 
@@ -259,7 +263,7 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
         answers: relations::answers(posts.clone()),
         asks: relations::asks(posts.clone()),
         held,
-        threads,
+        threads: threads.clone(),
         roots: relations::roots(posts.clone()),
         judged: judged.clone(),
     };
@@ -269,11 +273,33 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
     let sources = survival::Sources {
         held: blobs,
         holders,
-        own: relations::own(posts, config.clone()),
+        own: relations::own(posts.clone(), config.clone()),
         entries: knowledge.entries.clone(),
         judged: judged.clone(),
     };
     let blobs = run("blobs", survival::holders(sources), |(blob, _)| route(blob.0), shared(Blobs::default()));
+
+    // The map of posts and entries.
+    let sources = browse::Sources {
+        posts,
+        threads,
+        by_thread,
+        statuses: judged.clone().map(|j| (j.view.post, j.view.status)),
+        entries: knowledge.entries.clone(),
+        scores: knowledge.scores,
+    };
+    let told = browse::told(sources);
+    let put = run("places to browse", told, |(on, _)| route(on.0), shared(Places::default()));
+    let counts = put.clone().flat_map(|put| match put {
+        Put::Count(facet, what) => Some((facet, what)),
+        Put::Listed(_) => None,
+    });
+    let listed = put.flat_map(|put| match put {
+        Put::Listed(listed) => Some(View::Listed(listed)),
+        Put::Count(..) => None,
+    });
+    let groups =
+        run("groups to browse", counts, |(facet, _)| browse::route(facet), shared(Groups::default()));
 
     // Views.
     let probe = ProbeHandle::new();
@@ -287,6 +313,8 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
             knowledge.canonical.map(View::Canonical),
             knowledge.covers.map(View::Cover),
             blobs.map(View::Blob),
+            groups.map(View::Group),
+            listed,
         ])
         .inspect_batch(move |_, changes| sink.borrow_mut().extend_from_slice(changes))
         .probe_with(&probe);

@@ -41,6 +41,14 @@ pub enum Kind {
 /// Held events by id.
 pub type HeldById<'s> = Arranged<'s, TraceAgent<ValSpine<EventId, Held, Tick, i64>>>;
 
+/// Post-like events by the thread that they are in.
+pub type ByThread<'s> = Arranged<'s, TraceAgent<ValSpine<EventId, EventId, Tick, i64>>>;
+
+/// Arranges post-like events by thread.
+pub fn by_thread<'s>(threads: Changes<'s, (EventId, EventId)>) -> ByThread<'s> {
+    threads.map(|(id, thread)| (thread, id)).arrange_by_key_named("posts by thread")
+}
+
 /// Arranges the held events by id.
 pub fn held<'s>(events: Events<'s>) -> HeldById<'s> {
     let held = events.map(|e| {
@@ -107,7 +115,7 @@ pub fn told<'s>(
     posts: Events<'s>,
     reacts: Events<'s>,
     blobs: Changes<'s, BlobId>,
-    threads: Changes<'s, (EventId, EventId)>,
+    by_thread: ByThread<'s>,
     held: HeldById<'s>,
 ) -> Changes<'s, (EventId, Told)> {
     let targets = events.flat_map(|e| {
@@ -119,7 +127,6 @@ pub fn told<'s>(
         let target = Target { network: e.network, author: e.author, post, created_at: e.stamp.created_at };
         Some((e.id, Told::Target(target)))
     });
-    let by_thread = threads.map(|(id, thread)| (thread, id)).arrange_by_key_named("posts by thread");
     let asked = by_thread.join_core(held.clone(), |thread, id, held| {
         let asked = Asked { thread: *thread, asker: held.author };
         (held.kind == Kind::Ask).then_some((*id, Told::Asked(asked)))

@@ -1,7 +1,7 @@
 //! What the dataflow puts out: the current answer for each post, key, knowledge entry and blob.
 
 use crate::fixed::Fixed;
-use crate::ids::{BlobId, EventId, GroupId, KeyId, Millis};
+use crate::ids::{BlobId, EventId, GroupId, Initial, KeyId, Millis, NetworkId, TagId};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -146,6 +146,49 @@ pub struct BlobView {
     pub rank: Option<(Fixed, bool, Millis)>,
 }
 
+/// What posts are under, to be browsed by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Facet {
+    /// A tag.
+    Tag(TagId),
+    /// What begins a thread.
+    Thread(EventId),
+    /// The first letter of the title of that.
+    Initial(NetworkId, Initial),
+    /// A month of `created_at`: 0 is January of 1970.
+    Month(NetworkId, u32),
+    /// A day of it: 0 is the first of that month.
+    Day(NetworkId, u32),
+}
+
+/// How many posts and entries are under something; where there are any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct GroupView {
+    /// Under what.
+    pub facet: Facet,
+    /// Posts of each status, in the order of [`Status`].
+    pub posts: [u32; 4],
+    /// Knowledge entries.
+    pub entries: u32,
+    /// Of a thread: whether the ask or post that begins it is held.
+    pub begun: bool,
+}
+
+/// A knowledge entry under something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ListedView {
+    /// Under what.
+    pub under: Facet,
+    /// Its score, rounded (`r` of section 3); the largest comes first.
+    pub rank: Fixed,
+    /// The day of its `created_at`; on a tie the latest comes first.
+    pub day: u32,
+    /// The entry.
+    pub entry: EventId,
+    /// Whether it is a digest.
+    pub digest: bool,
+}
+
 /// Any of the views.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum View {
@@ -161,4 +204,8 @@ pub enum View {
     Cover(CoverView),
     /// A blob.
     Blob(BlobView),
+    /// Counts of what is under something.
+    Group(GroupView),
+    /// An entry under something.
+    Listed(ListedView),
 }

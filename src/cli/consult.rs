@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const DEPTH: u64 = 8;
 
 /// The running node, and the network to ask it about.
-fn node(from: &InNetwork) -> Result<(Client, String), Box<dyn Error>> {
+pub(super) fn node(from: &InNetwork) -> Result<(Client, String), Box<dyn Error>> {
     let home = from.home.home()?;
     let config = from.home.configured(&home)?;
     let network = match (&from.network, &config.networks) {
@@ -112,6 +112,10 @@ pub(super) struct WaitArgs {
     /// By this author
     #[arg(long, value_name = "KEY")]
     author: Option<Hex32>,
+    /// Who waits: asks reach those first whom they name, and those who can do what they ask for; your own
+    /// key, unless you say otherwise
+    #[arg(long = "as", value_name = "KEY")]
+    who: Option<Hex32>,
     /// At least this status when it is told, of contested < unverified < stale < confirmed: a post that gets
     /// there later is not told again
     #[arg(long, value_name = "STATUS", value_parser = STATUSES)]
@@ -242,6 +246,10 @@ pub(super) fn wait(args: &WaitArgs) -> Outcome {
     let thread = args.thread.as_ref().map(|id| event(&mut node, id)).transpose()?;
     let mut cursor = args.cursor.clone();
     let mut away = false;
+    let home = args.from.home.home()?;
+    // A reader without a key waits as everybody.
+    let own = home.profile(&args.from.home.configured(&home)?, &network).ok();
+    let who = args.who.or_else(|| own.map(|secret| secret.public()));
     loop {
         let query = path(
             "/v1/wait",
@@ -252,6 +260,7 @@ pub(super) fn wait(args: &WaitArgs) -> Outcome {
                 ("to", args.to.map(|key| key.to_string())),
                 ("thread", thread.map(|id| id.to_string())),
                 ("author", args.author.map(|key| key.to_string())),
+                ("as", who.map(|key| key.to_string())),
                 ("min_status", args.min_status.clone()),
                 ("include_low", args.include_low.then(|| "true".into())),
                 ("timeout", Some(args.timeout.to_string())),

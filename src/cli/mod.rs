@@ -4,6 +4,7 @@
 //! be read, written or done; 2 when the command line itself is wrong.
 
 mod backup;
+mod browse;
 mod config;
 mod consult;
 mod doctor;
@@ -54,6 +55,7 @@ enum Command {
     Verify(verify::Args),
     Replay(replay::Args),
     Search(consult::SearchArgs),
+    Browse(browse::Args),
     Read(consult::ReadArgs),
     Wait(consult::WaitArgs),
     Knowledge(consult::KnowledgeArgs),
@@ -97,6 +99,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Verify(args) => verify::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Search(args) => consult::search(&args),
+        Command::Browse(args) => browse::run(&args),
         Command::Read(args) => consult::read(&args),
         Command::Wait(args) => consult::wait(&args),
         Command::Knowledge(args) => consult::knowledge(&args),

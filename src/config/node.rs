@@ -39,7 +39,7 @@ impl Default for NodeConfig {
 
 const NODE: &str = "listen, token_file, workers, cache_bytes and write_buffer_bytes";
 const LIMITS: &str = "body_bytes, body_lines, waiting_bytes, patience, requests, source_per_second, source_burst, \
-    key_per_second, key_burst, min_free_disk and hide_below";
+    key_per_second, key_burst, min_free_disk, hide_below and head_start";
 
 /// Overrides what `[node]` names.
 pub(super) fn read(
@@ -91,6 +91,7 @@ pub(super) fn read_limits(
             "key_burst" => limits.key_burst = rate()?,
             "min_free_disk" => limits.min_free_disk = count(0..=1 << 50)?,
             "hide_below" => limits.hide_below = values.fixed(value, name, 0..=1_000 * ONE.0)?,
+            "head_start" => limits.head_start = Duration::from_millis(values.span(value, name, 0)?.0),
             other => return Err(values.unknown(key, other, LIMITS)),
         }
     }

@@ -136,6 +136,12 @@ fn limits(out: &mut String, config: &Config) {
         decimal(l.hide_below.0),
         "Authors of less reputation are left out of searches and waits, unless asked for.",
     );
+    key(
+        out,
+        "head_start",
+        span(Millis(l.head_start.as_millis() as u64)),
+        "How long an ask that names keys or capabilities is held back from others who wait.",
+    );
 }
 
 fn policy(out: &mut String, config: &Config) {
@@ -238,7 +244,7 @@ mod tests {
     #[test]
     fn what_is_printed_reads_back() {
         let text = "[[network]]\nid = \"main\"\nprofiles = [\"0000000000000000000000000000000000000000000000000000000000000000\"]\n\
-            [node]\nlisten = \"[::1]:1\"\ntoken_file = \"a \\\"b\\\"\"\n[limits]\npatience = \"1500ms\"\n[policy]\ndamping = 0.5\nrecent = \"36h\"\n";
+            [node]\nlisten = \"[::1]:1\"\ntoken_file = \"a \\\"b\\\"\"\n[limits]\npatience = \"1500ms\"\nhead_start = \"0ms\"\n[policy]\ndamping = 0.5\nrecent = \"36h\"\n";
         for config in [Config::default(), Config::parse(text, "given").unwrap()] {
             let printed = print(&config);
             assert_eq!(Config::parse(&printed, "printed").unwrap(), config, "{printed}");

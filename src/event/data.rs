@@ -5,6 +5,7 @@ use super::hex::Hex32;
 use super::json::{Json, Members};
 use super::rules::{Code, Refusal};
 use super::{Content, Evidence, React, Standing, excerpt};
+use std::sync::Arc;
 
 /// The longest declared owner, in bytes (section 1.3).
 pub const MAX_OWNER_BYTES: usize = 256;
@@ -28,6 +29,7 @@ pub(crate) fn check(fields: &Fields<'_>) -> Result<Content, Refusal> {
                 Kind::Digest => supersedes(data)?,
                 _ => None,
             },
+            tags: fields.tags.iter().map(|tag| Arc::from(*tag)).collect(),
         }),
     })
 }

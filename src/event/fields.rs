@@ -78,6 +78,7 @@ pub(crate) struct Fields<'j> {
     pub refs: Vec<Hex32>,
     pub title: Option<&'j str>,
     pub text: Option<&'j str>,
+    pub tags: Vec<&'j str>,
     /// The blobs of the attachments, in their order, no blob twice.
     pub blobs: Vec<Hex32>,
     pub data: Option<&'j Members<'j>>,
@@ -100,14 +101,14 @@ pub(crate) fn check<'j>(event: &'j Members<'j>) -> Result<Fields<'j>, Refusal> {
         refs: list(event, "refs", MAX_REFS, |_, item| item.as_str().and_then(Hex32::parse))?,
         title: limited(event, "title", MAX_TITLE_CHARS, "characters", |s| s.chars().count())?,
         text: limited(event, "text", MAX_TEXT_BYTES, "bytes", str::len)?,
+        tags: list(event, "tags", MAX_TAGS, |_, item| {
+            item.as_str().filter(|tag| (1..=MAX_TAG_BYTES).contains(&tag.len()))
+        })?,
         blobs: attachments(event)?,
         data: object(event, "data")?,
         id: required(hex32(event, "id")?, "id")?,
         sig: signature(event)?,
     };
-    list(event, "tags", MAX_TAGS, |_, item| {
-        item.as_str().filter(|tag| (1..=MAX_TAG_BYTES).contains(&tag.len())).map(|_| ())
-    })?;
     list(event, "to", MAX_TO, |_, item| item.as_str().and_then(Hex32::parse))?;
     integer(event, "nonce")?;
     placement(&fields)?;

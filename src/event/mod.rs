@@ -27,6 +27,7 @@ pub use sign::{Draft, KeyFileError, Secret, SignError, sign};
 pub use verify::{Verifier, verify_strict};
 
 use json::{Json, Members};
+use std::sync::Arc;
 use wats_dataflows::facts::PostKind;
 use wats_dataflows::ids::Millis;
 
@@ -86,6 +87,8 @@ pub struct Post {
     pub blobs: Box<[Hex32]>,
     /// `data.supersedes`, on a digest.
     pub supersedes: Option<Hex32>,
+    /// Its tags, as written.
+    pub tags: Box<[Arc<str>]>,
 }
 
 /// A react.

@@ -389,6 +389,7 @@ impl Agent {
             ("tag", asked.tag),
             ("kind", asked.kind),
             ("author", asked.author),
+            ("as", self.key().map(|key| key.to_string())),
             ("min_status", asked.min_status.map(Status::name)),
             ("include_low", asked.include_low.then(|| "true".to_owned())),
             ("timeout", asked.timeout.map(|seconds| seconds.min(50).to_string())),

@@ -14,7 +14,7 @@ const CONCISE: usize = 600;
 const FULL: usize = 12_000;
 /// Characters of a title, and of a tag.
 const TITLE: usize = 160;
-const TAG: usize = 64;
+pub(super) const TAG: usize = 64;
 /// Characters of `why`: as long as the node makes it.
 const WHY: usize = 400;
 /// Characters of evidence as JSON.

@@ -37,6 +37,8 @@ pub struct Limits {
     pub min_free_disk: u64,
     /// Authors whose reputation is below this are left out of searches and waits, unless asked for.
     pub hide_below: Fixed,
+    /// How long an ask that names keys or capabilities is held back from others who wait.
+    pub head_start: Duration,
 }
 
 impl Default for Limits {
@@ -53,6 +55,7 @@ impl Default for Limits {
             key_burst: 5_000,
             min_free_disk: 128 << 20,
             hide_below: Fixed::ZERO,
+            head_start: Duration::from_secs(10),
         }
     }
 }

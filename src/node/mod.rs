@@ -20,9 +20,10 @@ mod load;
 mod metrics;
 mod outcome;
 mod publish;
+pub mod routing;
 mod tell;
 mod verify;
-mod wait;
+pub mod wait;
 mod watch;
 
 pub use clock::Clock;

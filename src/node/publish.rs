@@ -3,10 +3,14 @@
 use crate::document::Document;
 use crate::event::Hex32;
 use crate::intake::Intake;
-use crate::store::{AuthorRecord, EntryRecord, Group, PostRecord, RankRecord, Shown, StoreError, ViewBatch};
+use crate::store::{
+    AuthorRecord, EntryRecord, Group, GroupRecord, PostRecord, RankRecord, Shown, StoreError, Under,
+    ViewBatch,
+};
+use crate::titles;
 use crate::why::why;
 use wats_dataflows::ids::{EventId, GroupId, KeyId};
-use wats_dataflows::views::{AuthorView, EntryView, PostView, View};
+use wats_dataflows::views::{AuthorView, EntryView, Facet, GroupView, ListedView, PostView, View};
 
 /// Adds the changes of a tick.
 ///
@@ -40,6 +44,12 @@ pub fn all(document: &Document, intake: &Intake) -> Result<ViewBatch, StoreError
     for view in document.blobs.values() {
         one(&View::Blob(*view), true, intake, &mut batch)?;
     }
+    for view in document.groups.values() {
+        browsed(view, true, intake, &mut batch)?;
+    }
+    for view in &document.listed {
+        listed(view, true, intake, &mut batch)?;
+    }
     Ok(batch)
 }
 
@@ -57,7 +67,44 @@ fn one(view: &View, here: bool, intake: &Intake, batch: &mut ViewBatch) -> Resul
                 None => Ok(()),
             }
         }
+        View::Group(view) => browsed(view, here, intake, batch),
+        View::Listed(view) => listed(view, here, intake, batch),
     }
+}
+
+/// The network and the name of what posts are under.
+fn under(facet: Facet, intake: &Intake) -> Option<(&str, Under)> {
+    let (network, under) = match facet {
+        Facet::Tag(tag) => {
+            let (network, tag) = intake.tag_name(tag)?;
+            (network, Under::Tag(tag.to_owned()))
+        }
+        Facet::Thread(root) => (intake.event_network(root)?, Under::Thread(intake.event_name(root)?)),
+        Facet::Initial(network, initial) => (network, Under::Initial(initial.0)),
+        Facet::Month(network, month) => (network, Under::Month(month)),
+        Facet::Day(network, day) => (network, Under::Day(day)),
+    };
+    Some((intake.network_name(network)?, under))
+}
+
+fn browsed(view: &GroupView, here: bool, intake: &Intake, batch: &mut ViewBatch) -> Result<(), StoreError> {
+    let Some((network, under)) = under(view.facet, intake) else {
+        return Ok(());
+    };
+    let title = match view.facet {
+        Facet::Thread(root) if view.begun => intake.held(root).and_then(|held| held.title.as_deref()),
+        _ => None,
+    };
+    let group = GroupRecord { under, posts: view.posts, entries: view.entries };
+    batch.group(network, &group, title.map(titles::folded).as_deref(), here)
+}
+
+fn listed(view: &ListedView, here: bool, intake: &Intake, batch: &mut ViewBatch) -> Result<(), StoreError> {
+    let (Some((network, under)), Some(entry)) = (under(view.under, intake), intake.event_name(view.entry))
+    else {
+        return Ok(());
+    };
+    batch.listed(network, &under, (view.rank, view.day), (entry, view.digest), here)
 }
 
 /// The network and the name of an event: views speak of events that the intake has named.

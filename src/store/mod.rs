@@ -8,6 +8,7 @@
 
 mod acknowledged;
 mod append;
+mod browse;
 mod codec;
 mod lock;
 mod read;
@@ -16,12 +17,13 @@ mod records;
 mod views;
 
 pub use append::{Added, Appender};
+pub use browse::{Order, Page};
 pub use codec::CodecError;
 pub use lock::Lock;
 pub use read::{Place, Reader, Records};
 pub use records::{
-    AuthorRecord, BlobAt, EntryRecord, Group, HeldAt, KeySeen, Logged, PostRecord, RankRecord, Seq,
-    ShownRecord, Ticked,
+    AuthorRecord, BlobAt, EntryRecord, Group, GroupRecord, HeldAt, KeySeen, ListedRecord, Logged, PostRecord,
+    RankRecord, Seq, ShownRecord, Ticked, Under,
 };
 pub use views::{Compared, Shown, ViewBatch};
 
@@ -36,7 +38,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The version of the layout of column families and keys.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// Why the store cannot do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -135,10 +137,14 @@ enum Family {
     Threads,
     /// Blob -> [`RankRecord`].
     Ranks,
+    /// Network, order, place in it -> [`GroupRecord`].
+    Groups,
+    /// Network, what it is under, rank, id -> [`ListedRecord`].
+    Listed,
 }
 
 impl Family {
-    const ALL: [Family; 12] = [
+    const ALL: [Family; 14] = [
         Family::Meta,
         Family::Sequence,
         Family::Events,
@@ -151,13 +157,22 @@ impl Family {
         Family::Entries,
         Family::Threads,
         Family::Ranks,
+        Family::Groups,
+        Family::Listed,
     ];
     /// What follows from the sequence directly, and is written with it.
     const FOLLOWING: [Family; 5] =
         [Family::Events, Family::Keys, Family::Blobs, Family::Replies, Family::Reacts];
     /// What follows from the sequence by way of the dataflow.
-    const VIEWS: [Family; 5] =
-        [Family::Posts, Family::Authors, Family::Entries, Family::Threads, Family::Ranks];
+    const VIEWS: [Family; 7] = [
+        Family::Posts,
+        Family::Authors,
+        Family::Entries,
+        Family::Threads,
+        Family::Ranks,
+        Family::Groups,
+        Family::Listed,
+    ];
 
     fn name(self) -> &'static str {
         match self {
@@ -173,6 +188,8 @@ impl Family {
             Family::Entries => "entries",
             Family::Threads => "threads",
             Family::Ranks => "ranks",
+            Family::Groups => "groups",
+            Family::Listed => "listed",
         }
     }
 }

@@ -42,6 +42,14 @@ impl Store {
         Records(self.db.iterator_cf_opt(self.family(Family::Sequence), options, mode))
     }
 
+    /// The record at a place of the sequence.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn logged(&self, seq: Seq) -> Result<Option<Logged>, StoreError> {
+        self.record(Family::Sequence, &seq.0.to_be_bytes())
+    }
+
     /// Where a held event is.
     ///
     /// # Errors
@@ -330,9 +338,23 @@ impl Reader<'_> {
         Ok(found)
     }
 
-    fn record<R: Record>(&self, family: Family, key: &[u8]) -> Result<Option<R>, StoreError> {
+    pub(super) fn record<R: Record>(&self, family: Family, key: &[u8]) -> Result<Option<R>, StoreError> {
         let bytes = self.snapshot.get_pinned_cf(self.store.family(family), key)?;
         bytes.map(|bytes| decode(&bytes).map_err(|cause| at(family, key, cause))).transpose()
+    }
+
+    /// The records of a family from a key on.
+    pub(super) fn from<R: Record>(
+        &self,
+        family: Family,
+        key: &[u8],
+    ) -> impl Iterator<Item = Result<(Box<[u8]>, R), StoreError>> + '_ {
+        let mode = IteratorMode::From(key, Direction::Forward);
+        self.snapshot.iterator_cf(self.store.family(family), mode).map(move |item| {
+            let (key, bytes) = item?;
+            let record = decode(&bytes).map_err(|cause| at(family, &key, cause))?;
+            Ok((key, record))
+        })
     }
 
     /// A cursor over a family of views, for comparing all of it.

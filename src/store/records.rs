@@ -162,6 +162,41 @@ pub struct RankRecord {
     pub rank: Option<(Fixed, bool, Millis)>,
 }
 
+/// What posts and entries are under.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Under {
+    /// A tag.
+    Tag(String),
+    /// A thread, by its root.
+    Thread(Hex32),
+    /// The first letter of a title, as a code point; 0 where it has none.
+    Initial(u32),
+    /// A month, from January of 1970 on.
+    Month(u32),
+    /// A day, from the first of January of 1970 on.
+    Day(u32),
+}
+
+/// How many posts and entries are under something.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupRecord {
+    /// Under what.
+    pub under: Under,
+    /// Posts of each status, in the order of [`Status`].
+    pub posts: [u32; 4],
+    /// Knowledge entries.
+    pub entries: u32,
+}
+
+/// An entry under something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListedRecord {
+    /// The event.
+    pub entry: Hex32,
+    /// Whether it is a digest.
+    pub digest: bool,
+}
+
 /// The tick that the views are of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ticked {
@@ -192,6 +227,8 @@ records! {
     EntryRecord: "a knowledge entry", 1;
     ShownRecord: "what is shown for a thread", 1;
     RankRecord: "the rank of a blob", 1;
+    GroupRecord: "a group to browse", 1;
+    ListedRecord: "an entry to browse", 1;
     Ticked: "the tick of the views", 1;
 }
 

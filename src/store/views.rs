@@ -106,7 +106,12 @@ impl ViewBatch {
         self.0.is_empty()
     }
 
-    fn set<R: Record>(&mut self, family: Family, key: Vec<u8>, record: Option<&R>) -> Result<(), StoreError> {
+    pub(super) fn set<R: Record>(
+        &mut self,
+        family: Family,
+        key: Vec<u8>,
+        record: Option<&R>,
+    ) -> Result<(), StoreError> {
         let value = record.map(encode).transpose()?;
         let slot = self.0.entry((family, key)).or_default();
         if value.is_some() {

@@ -1,6 +1,7 @@
 //! What agents read of a node: threads, what is new, what is known; over real connections.
 
 mod api;
+mod browsing;
 mod described;
 #[path = "../support/dice.rs"]
 mod dice;
@@ -11,6 +12,7 @@ mod knowledge;
 mod node;
 mod real_log;
 mod requests;
+mod routing;
 mod secrecy;
 mod threads;
 #[path = "../support/views.rs"]
@@ -33,7 +35,10 @@ struct Story {
 
 impl Story {
     fn new(name: &str) -> Story {
-        let running = Running::new(name);
+        Story::on(Running::new(name))
+    }
+
+    fn on(running: Running) -> Story {
         let story = Story {
             ask: Hex32::default(),
             answer: Hex32::default(),

@@ -155,6 +155,8 @@ fn whatever_is_asked_the_answer_is_described() {
         vec!["main".into(), "cache".into(), "because".into(), "build".into(), "\"the cache\" -moon".into()];
     known.extend([story.ask, story.answer, story.other].map(|id| id.to_string()));
     known.extend(cursor("/v1/wait?network=main&timeout=0"));
+    known.extend(cursor("/v1/browse?network=main&by=tag&limit=1"));
+    known.extend(["2026-01", "2026-01-01", "why"].map(str::to_owned));
     known.extend(cursor("/v1/search?network=main&q=because&limit=1&include_low=true"));
     known.extend(cursor(&format!("/v1/threads/{}?limit=1", story.ask)));
     let make = Maker { api: &api, known, events };

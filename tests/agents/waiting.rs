@@ -6,6 +6,7 @@ use crate::node::{react_of, secret, signed_in};
 use serde_json::{Value, json};
 use std::thread;
 use std::time::Duration;
+use wats_dataflows::ids::Millis;
 
 fn cursor(story: &Story, filter: &str) -> String {
     let page = story.get(&format!("/v1/wait?network=main&timeout=0{filter}"));
@@ -41,6 +42,8 @@ fn filters_choose_and_a_time_out_is_an_empty_page_with_the_cursor() {
     ));
     let post = story.send(stray(&story, "a post"));
     let react = story.send(react_of(6, at, story.answer, json!({ "used": true })));
+    // The ask's head start is over.
+    story.running.pass(Millis(10_000));
     story.running.settle();
     for (filter, want) in [
         ("", vec![ask, post, react]),

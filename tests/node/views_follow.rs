@@ -5,10 +5,12 @@ use super::node::{Running, generated, network, post_of, secret};
 use super::views::{assert_views, shown};
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use wats::client::Client;
 use wats::event::Hex32;
+use wats::store::Order;
 use wats_dataflows::ids::Millis;
 
 /// Sends events from several clients at once, some of them twice.
@@ -40,6 +42,17 @@ fn views_are_what_a_replay_of_the_export_gives() {
     assert_eq!(node.store().last().expect("a sequence"), before);
     node.pass(Millis::days(40));
     node.check();
+    // There is something to browse, and of what is no longer so nothing is left behind.
+    let reader = node.store().read();
+    let tags = reader.groups("main", Order::Tags, &[], |_| true, None, usize::MAX).expect("readable");
+    assert!(tags.iter().any(|(_, tag)| tag.entries > 0) && tags.iter().any(|(_, tag)| tag.entries == 0));
+    drop(reader);
+    let mut node = node;
+    node.stop();
+    let store = Arc::new(super::node::open(&node.settings.store));
+    let views = wats::doctor::views(&store, &node.settings.config, wats::doctor::Mode::Look);
+    let views = views.expect("the store can be examined");
+    assert_eq!(views.state, wats::doctor::State::Good, "{}", views.detail);
 }
 
 #[test]

@@ -45,6 +45,11 @@ fn apply_one(views: &mut Views, view: &View, here: bool) {
         View::Canonical(v) => put(&mut views.canonical, v.thread, v.answer, here),
         View::Cover(v) => put(&mut views.covers, v.thread, v.digest, here),
         View::Blob(v) => put(&mut views.blobs, v.blob, v, here),
+        View::Group(v) => put(&mut views.groups, v.facet, v, here),
+        View::Listed(v) => {
+            let changed = if here { views.listed.insert(v) } else { views.listed.remove(&v) };
+            assert!(changed, "an entry is listed once and goes once");
+        }
         View::Entry(v) => {
             let changed = if here { views.entries.insert(v) } else { views.entries.remove(&v) };
             assert!(changed, "an entry comes once and goes once");
@@ -69,6 +74,10 @@ pub fn differences(want: &Views, got: &Views) -> Vec<String> {
     maps("canonical", &want.canonical, &got.canonical, &mut out);
     maps("cover", &want.covers, &got.covers, &mut out);
     maps("blob", &want.blobs, &got.blobs, &mut out);
+    maps("group", &want.groups, &got.groups, &mut out);
+    for listed in want.listed.symmetric_difference(&got.listed) {
+        out.push(format!("listed {listed:?}: expected {}", want.listed.contains(listed)));
+    }
     for entry in want.entries.symmetric_difference(&got.entries) {
         out.push(format!("entry {entry:?}: expected {}", want.entries.contains(entry)));
     }

@@ -124,6 +124,12 @@ impl Pen<'_> {
         let mut draft = json!({ "kind": kind, "text": text, "refs": self.names(&post.refs) });
         self.stand(&mut draft, post.reply);
         attach(&mut draft, &post.blobs);
+        if !post.tags.is_empty() {
+            draft["tags"] = post.tags.iter().map(|tag| format!("tag {}", tag.0)).collect();
+        }
+        if let Some(letter) = post.initial.and_then(|initial| char::from_u32(initial.0)) {
+            draft["title"] = format!("{letter} {}", id.0).into();
+        }
         if let Some(other) = post.supersedes {
             draft["data"] = json!({ "supersedes": self.name(other) });
         }

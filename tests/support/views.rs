@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test takes what it needs")]
 
 use serde_json::{Value, json};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::Cursor;
 use wats::config::Config;
@@ -10,8 +11,12 @@ use wats::event::Hex32;
 use wats::export::{Wanted, export};
 use wats::log::{Options, Source, read};
 use wats::replay::{Bounds, Place, Replay};
-use wats::store::{AuthorRecord, Group, Reader, Seq, Shown, Store, StoreError, Ticked};
-use wats_dataflows::ids::Millis;
+use wats::store::{
+    AuthorRecord, Group, GroupRecord, ListedRecord, Order, Reader, Seq, Shown, Store, StoreError, Ticked,
+    Under,
+};
+use wats_dataflows::ids::{Millis, NetworkId};
+use wats_dataflows::views::Facet;
 
 /// The log of a store.
 pub fn exported(store: &Store) -> String {
@@ -79,6 +84,92 @@ fn others(reader: &Reader<'_>, replay: &Replay) -> Result<(), String> {
         let got = reader.rank(name).map_err(|e| e.to_string())?;
         if got.as_ref().map(|rank| (rank.pinned, rank.rank)) != Some((view.pinned, view.rank)) {
             return Err(format!("blob {name}: {got:?} instead of {view:?}"));
+        }
+    }
+    intake.networks().try_for_each(|(id, network)| browsed(reader, replay, id, network))
+}
+
+/// What a facet is, where it belongs to a network.
+fn under(replay: &Replay, facet: Facet, network: NetworkId) -> Option<Under> {
+    let intake = &replay.intake;
+    let (of, under) = match facet {
+        Facet::Tag(tag) => intake.tag_name(tag).map(|(of, tag)| (of, Under::Tag(tag.to_owned())))?,
+        Facet::Thread(root) => (intake.event_network(root)?, Under::Thread(intake.event_name(root)?)),
+        Facet::Initial(of, initial) => (of, Under::Initial(initial.0)),
+        Facet::Month(of, month) => (of, Under::Month(month)),
+        Facet::Day(of, day) => (of, Under::Day(day)),
+    };
+    (of == network).then_some(under)
+}
+
+/// A group at its place in an order.
+type Placed = (Vec<u64>, Vec<u8>, GroupRecord);
+
+/// The map to browse: every group at each of its places, and every entry under each, and no more.
+fn browsed(reader: &Reader<'_>, replay: &Replay, id: NetworkId, network: &str) -> Result<(), String> {
+    let document = &replay.document;
+    let mut orders: BTreeMap<u8, Vec<Placed>> = BTreeMap::new();
+    for view in document.groups.values() {
+        let Some(under) = under(replay, view.facet, id) else { continue };
+        let entries = document.listed.iter().filter(|listed| listed.under == view.facet);
+        let mut want: Vec<_> = entries
+            .map(|l| {
+                (Reverse((l.rank, l.day)), replay.intake.event_name(l.entry).unwrap_or_default(), l.digest)
+            })
+            .collect();
+        want.sort();
+        let want: Vec<_> =
+            want.into_iter().map(|(_, entry, digest)| ListedRecord { entry, digest }).collect();
+        let got = reader.listed(network, &under, None, usize::MAX).map_err(|e| e.to_string())?;
+        if got != want || view.entries as usize != want.len() {
+            return Err(format!("{network}: entries under {under:?}: {got:?} instead of {want:?}"));
+        }
+        let group = GroupRecord { under: under.clone(), posts: view.posts, entries: view.entries };
+        let size = vec![!u64::from(view.entries), !view.posts.iter().map(|n| u64::from(*n)).sum::<u64>()];
+        let mut put = |order: Order, rank: Vec<u64>, name: &[u8]| {
+            orders.entry(order as u8).or_default().push((rank, name.to_vec(), group.clone()));
+        };
+        match &under {
+            Under::Tag(tag) => {
+                put(Order::Tags, size, tag.as_bytes());
+                put(Order::TagNames, vec![], tag.as_bytes());
+            }
+            Under::Thread(root) => {
+                put(Order::Threads, size, &root.0);
+                let held = replay.intake.find_event(id, *root).and_then(|root| replay.intake.held(root));
+                if let Some(title) = held.and_then(|held| held.title.as_deref()).filter(|_| view.begun) {
+                    put(
+                        Order::Titles,
+                        vec![],
+                        &[wats::titles::folded(title).as_bytes(), &[0], &root.0].concat(),
+                    );
+                }
+            }
+            Under::Initial(c) => put(Order::Initials, vec![u64::from(*c)], &[]),
+            Under::Month(month) => put(Order::Months, vec![!u64::from(*month)], &[]),
+            Under::Day(day) => put(Order::Days, vec![!u64::from(*day)], &[]),
+        }
+    }
+    for order in [
+        Order::Tags,
+        Order::TagNames,
+        Order::Threads,
+        Order::Titles,
+        Order::Initials,
+        Order::Months,
+        Order::Days,
+    ] {
+        let mut want = orders.remove(&(order as u8)).unwrap_or_default();
+        want.sort_by(|(rank, name, _), (other, its, _)| (rank, name).cmp(&(other, its)));
+        let got =
+            reader.groups(network, order, &[], |_| true, None, usize::MAX).map_err(|e| e.to_string())?;
+        let (got, want) =
+            (got.into_iter().map(|(_, group)| group), want.into_iter().map(|(.., group)| group));
+        if let Some((got, want)) = got.clone().zip(want.clone()).find(|(got, want)| got != want) {
+            return Err(format!("{network}: {order:?}: {got:?} instead of {want:?}"));
+        }
+        if got.len() != want.len() {
+            return Err(format!("{network}: {order:?}: {} groups instead of {}", got.len(), want.len()));
         }
     }
     Ok(())

@@ -1,26 +1,34 @@
-//! Where a client was: a place of the sequence of this very store, and what it was told of a thread.
+//! Where a client was: a place of the sequence of this very store, what it was told of a thread, and what
+//! before that place is held back from it.
 
 use super::Problem;
 use crate::event::Hex32;
 use crate::store::{Seq, Store};
 
 /// A place, as clients keep it: they pass it on as it is, and it survives restarts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor {
     /// The last record of the sequence that was delivered, or passed over.
     pub seq: Seq,
     /// What was shown for a thread, in short; 0 for nothing.
     pub entry: u64,
+    /// Records up to there that were not delivered yet: asks that are held back. At most [`HELD_BACK`].
+    pub held_back: Vec<Seq>,
 }
 
-/// So many digits: four of a mark, sixteen of the store, of the place and of the entry.
+/// The most asks that are held back from a client at a time: it does not pass over a further one.
+pub const HELD_BACK: usize = 16;
+
+/// So many digits at least: four of a mark, sixteen of the store, of the place and of the entry; and sixteen
+/// for each ask that is held back.
 const DIGITS: usize = 4 + 3 * 16;
 const MARK: &str = "wc01";
 
 impl Cursor {
     /// As text.
     pub fn write(&self, store: &Store) -> String {
-        format!("{MARK}{:016x}{:016x}{:016x}", mark(store.id()), self.seq.0, self.entry)
+        let start = format!("{MARK}{:016x}{:016x}{:016x}", mark(store.id()), self.seq.0, self.entry);
+        self.held_back.iter().fold(start, |text, seq| text + &format!("{:016x}", seq.0))
     }
 
     /// Reads a cursor of a store.
@@ -28,12 +36,19 @@ impl Cursor {
     /// # Errors
     /// When it is none, of another store, or ahead of this one, as after a backup was restored.
     pub fn read(text: &str, store: &Store) -> Result<Cursor, Problem> {
-        let digits = text.strip_prefix(MARK).filter(|_| text.len() == DIGITS && text.is_ascii());
+        let fits = (DIGITS..=DIGITS + 16 * HELD_BACK).contains(&text.len())
+            && (text.len() - DIGITS).is_multiple_of(16);
+        let digits = text.strip_prefix(MARK).filter(|_| fits && text.is_ascii());
         let number = |at: usize| u64::from_str_radix(digits?.get(16 * at..16 * (at + 1))?, 16).ok();
-        let (Some(of), Some(seq), Some(entry)) = (number(0), number(1), number(2)) else {
-            return Err(Problem::bad_request("`cursor` is none that a node gave: pass it on as it is")
-                .with("code", "no_cursor"));
+        let none = || {
+            Problem::bad_request("`cursor` is none that a node gave: pass it on as it is")
+                .with("code", "no_cursor")
         };
+        let (Some(of), Some(seq), Some(entry)) = (number(0), number(1), number(2)) else {
+            return Err(none());
+        };
+        let more = (DIGITS..text.len()).step_by(16).enumerate().map(|(n, _)| number(3 + n).map(Seq));
+        let held_back: Vec<Seq> = more.collect::<Option<_>>().ok_or_else(none)?;
         let gone = |detail: &str| Problem::new(410, "gone", detail).with("code", "cursor_gone");
         if of != mark(store.id()) {
             return Err(gone("this cursor is of another store: begin without one"));
@@ -43,7 +58,7 @@ impl Cursor {
                 "this cursor is ahead of the store, which was restored from a backup: begin without one",
             ));
         }
-        Ok(Cursor { seq: Seq(seq), entry })
+        Ok(Cursor { seq: Seq(seq), entry, held_back })
     }
 }
 

@@ -4,7 +4,7 @@ use super::params::Params;
 use super::shown;
 use super::{App, Problem, apart};
 use crate::event::Hex32;
-use crate::store::{EntryRecord, Reader, StoreError};
+use crate::store::{EntryRecord, Reader, StoreError, Under};
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -94,25 +94,31 @@ fn page(app: &App, asked: &Asked) -> Result<Value, Problem> {
 
 fn entries(app: &App, asked: &Asked, reader: &Reader<'_>) -> Result<Vec<Entry>, StoreError> {
     let mut all = Vec::new();
-    for (id, digest, record) in reader.entries(&asked.network)? {
+    for (id, digest, record) in of_tag(asked, reader)? {
         let Some(post) = reader.post(&asked.network, id)? else {
             continue;
         };
         let Some(held) = shown::held(&app.core.store, id)? else {
             continue;
         };
-        // An answer is found by the tags of its ask too.
-        let tagged = match &asked.tag {
-            None => true,
-            Some(tag) if held.said.tags.contains(tag) => true,
-            Some(tag) => {
-                let root = if digest { None } else { shown::held(&app.core.store, held.said.root())? };
-                root.is_some_and(|root| root.said.tags.contains(tag))
-            }
-        };
-        if tagged {
-            all.push(Entry { id, digest, record, score: post.score, created_at: held.said.created_at });
-        }
+        all.push(Entry { id, digest, record, score: post.score, created_at: held.said.created_at });
+    }
+    Ok(all)
+}
+
+/// All entries, or those under a tag: their own, or that of the ask or post that begins their thread.
+fn of_tag(asked: &Asked, reader: &Reader<'_>) -> Result<Vec<(Hex32, bool, EntryRecord)>, StoreError> {
+    let Some(tag) = &asked.tag else {
+        return reader.entries(&asked.network);
+    };
+    // No tag is longer, and the order of entries has room for no more.
+    if tag.len() > 64 {
+        return Ok(Vec::new());
+    }
+    let mut all = Vec::new();
+    for entry in reader.listed(&asked.network, &Under::Tag(tag.clone()), None, usize::MAX)? {
+        let record = reader.entry(&asked.network, entry.entry, entry.digest)?;
+        all.extend(record.map(|record| (entry.entry, entry.digest, record)));
     }
     Ok(all)
 }

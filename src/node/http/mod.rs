@@ -3,6 +3,7 @@
 
 mod admin;
 mod agents;
+mod browse;
 mod connections;
 mod cursor;
 mod events;
@@ -183,6 +184,7 @@ fn public(app: Arc<App>) -> Router<Arc<App>> {
         .route("/v1/events/{id}", get(events::get))
         .route("/v1/threads/{id}", get(read::get))
         .route("/v1/knowledge", get(knowledge::get))
+        .route("/v1/browse", get(browse::get))
         .route("/v1/search", get(search::get))
         .route("/v1/openapi.json", get(openapi::get))
         .route("/healthz", get(ops::health))

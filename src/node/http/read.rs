@@ -61,7 +61,7 @@ fn page(app: &App, id: Hex32, asked: &Asked) -> Result<Value, Problem> {
         }
     }
     if let Some(seq) = last.filter(|_| more) {
-        answer["cursor"] = Cursor { seq, entry: 0 }.write(store).into();
+        answer["cursor"] = Cursor { seq, entry: 0, held_back: Vec::new() }.write(store).into();
     }
     Ok(answer)
 }

@@ -1,11 +1,15 @@
 //! `GET /v1/wait`: what is new, in the order in which this node took it in; waits when there is nothing.
+//!
+//! An ask that is routed to others first is held back for a while ([`crate::node::routing`]). It is not
+//! passed over: its place stays in the cursor until it is delivered, then with what is new at that time.
 
-use super::cursor::{Cursor, short};
+use super::cursor::{Cursor, HELD_BACK, short};
 use super::params::Params;
 use super::search::status;
 use super::shown::{self, Held};
 use super::{App, Problem, apart};
 use crate::event::Hex32;
+use crate::node::routing::{Reach, Who, capabilities, release};
 use crate::node::tell::root_of_target;
 use crate::node::wait::Wanted;
 use crate::node::{Later, Phase};
@@ -19,7 +23,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use wats_dataflows::fixed::Fixed;
+use wats_dataflows::ids::Millis;
 use wats_dataflows::views::Status;
 
 /// How long to wait, where nobody says.
@@ -42,6 +46,9 @@ pub struct Asked {
     to: Option<Hex32>,
     thread: Option<Hex32>,
     author: Option<Hex32>,
+    /// The key of who waits.
+    #[serde(rename = "as")]
+    who: Option<Hex32>,
     min_status: Option<String>,
     include_low: Option<bool>,
     cursor: Option<String>,
@@ -60,6 +67,13 @@ impl Asked {
             author: self.author,
         }
     }
+
+    /// Who waits: whoever waits for what is addressed to a key, or for a capability, says so thereby.
+    fn who(&self, app: &App) -> Result<Who, Problem> {
+        let mut who = Who::of(&app.core.store, &self.network, self.who.or(self.to))?;
+        who.capabilities.extend(capabilities(self.tag.as_slice()).cloned());
+        Ok(who)
+    }
 }
 
 /// `GET /v1/wait`
@@ -68,28 +82,45 @@ pub async fn get(State(app): State<Arc<App>>, Params(asked): Params<Asked>) -> R
     let min_status = asked.min_status.as_deref().map(status).transpose()?;
     let mut cursor = match &asked.cursor {
         Some(cursor) => Cursor::read(cursor, &app.core.store)?,
-        None => Cursor { seq: Seq(app.core.shown.load(Ordering::Acquire)), entry: entry(&app, &asked)?.1 },
+        None => {
+            let seq = Seq(app.core.shown.load(Ordering::Acquire));
+            Cursor { seq, entry: entry(&app, &asked)?.1, held_back: Vec::new() }
+        }
     };
     // Before the first look, so that nothing falls between the look and the wait.
     let busy = || Problem::later(Later::Busy);
-    let waiter = app.core.waiters.wait(asked.wanted()).ok_or_else(busy)?;
+    let who = asked.who(&app)?;
+    let waiter = app.core.waiters.wait(asked.wanted(), who.clone()).ok_or_else(busy)?;
     let until = Instant::now() + Duration::from_secs(asked.timeout.unwrap_or(WAIT).min(MOST_WAIT));
-    let asked = Arc::new(asked);
+    let asked = Arc::new(Wait { wanted: asked.wanted(), asked, who, min_status });
     loop {
         let (looking, what) = (app.clone(), asked.clone());
-        let found = apart(move || look(&looking, &what, min_status, cursor)).await?;
+        let found = apart(move || look(&looking, &what, cursor)).await?;
         let left = until.saturating_duration_since(Instant::now());
         let ends = left.is_zero() || app.core.phase() == Phase::Stopping;
         if !found.events.is_empty() || found.entry.is_some() || found.more || ends {
             return Ok(Json(found.json(&app)).into_response());
         }
+        // Not only when told: who waits may know of an ask that was held back before the node started.
+        let next = found.release.map(|at| Duration::from_millis(at.since(app.core.clock.now()).0).max(BEAT));
         cursor = found.cursor;
         tokio::select! {
             () = waiter.woken() => {}
-            () = tokio::time::sleep(left) => {}
+            () = tokio::time::sleep(next.map_or(left, |next| next.min(left))) => {}
             () = app.stop.cancelled() => {}
         }
     }
+}
+
+/// The least time between two looks that nobody asked for.
+const BEAT: Duration = Duration::from_millis(50);
+
+/// Who waits for what.
+struct Wait {
+    asked: Asked,
+    wanted: Wanted,
+    who: Who,
+    min_status: Option<Status>,
 }
 
 struct Found {
@@ -99,6 +130,8 @@ struct Found {
     cursor: Cursor,
     /// Whether there are records that were not looked at.
     more: bool,
+    /// When the next of those that are held back is for everybody.
+    release: Option<Millis>,
 }
 
 impl Found {
@@ -123,19 +156,31 @@ fn entry(app: &App, asked: &Asked) -> Result<(Value, u64), Problem> {
     Ok((json!({ "thread": root, "kind": kind, "id": id }), told))
 }
 
-fn look(app: &App, asked: &Asked, min_status: Option<Status>, from: Cursor) -> Result<Found, Problem> {
+fn look(app: &App, wait: &Wait, from: Cursor) -> Result<Found, Problem> {
     let core = &app.core;
     let shown = Seq(core.shown.load(Ordering::Acquire));
-    let limit = asked.limit.unwrap_or(EVENTS).clamp(1, MOST_EVENTS);
-    let (now, short) = entry(app, asked)?;
+    let limit = wait.asked.limit.unwrap_or(EVENTS).clamp(1, MOST_EVENTS);
+    let (now, short) = entry(app, &wait.asked)?;
     let mut found = Found {
         events: Vec::new(),
         // A cursor of a wait on a thread may be passed on to one that asks for none.
-        entry: (asked.thread.is_some() && short != from.entry).then_some(now),
-        cursor: Cursor { entry: short, ..from },
+        entry: (wait.asked.thread.is_some() && short != from.entry).then_some(now),
+        cursor: Cursor { seq: from.seq, entry: short, held_back: Vec::new() },
         more: false,
+        release: None,
     };
-    let (wanted, reader) = (asked.wanted(), core.store.read());
+    let look = Look { app, wait, reader: core.store.read(), now: core.clock.now() };
+    for &seq in &from.held_back {
+        match core.store.logged(seq)?.map_or(Ok(Seen::Other), |logged| look.at(seq, logged))? {
+            Seen::Wanted(_) if found.events.len() >= limit => {
+                found.more = true;
+                found.cursor.held_back.push(seq);
+            }
+            Seen::Wanted(event) => found.events.push(event),
+            Seen::HeldBack(release) => found.hold_back(seq, release),
+            Seen::Other => {}
+        }
+    }
     for item in core.store.records(from.seq) {
         let (seq, logged) = item?;
         if seq > shown {
@@ -145,41 +190,74 @@ fn look(app: &App, asked: &Asked, min_status: Option<Status>, from: Cursor) -> R
             found.more = true;
             break;
         }
-        found.cursor.seq = seq;
-        let Logged::Event { received_at, text, .. } = logged else {
-            continue;
-        };
-        let Some(said) = Said::read(&text) else {
-            continue;
-        };
-        if said.net == wanted.network
-            && wanted.takes(&said, root_of_target(&core.store, &said)?)
-            && is_shown(&said, asked, min_status, core.limits.hide_below, &reader)?
-        {
-            let held = Held { said, place: Place { held: HeldAt { seq, received_at }, text: String::new() } };
-            found.events.push(shown::event(&held, &reader)?);
+        match look.at(seq, logged)? {
+            Seen::Wanted(event) => found.events.push(event),
+            Seen::HeldBack(_) if found.cursor.held_back.len() >= HELD_BACK => break,
+            Seen::HeldBack(release) => found.hold_back(seq, release),
+            Seen::Other => {}
         }
+        found.cursor.seq = seq;
     }
     Ok(found)
 }
 
-/// Whether the status is high enough, and the author not below the threshold.
-fn is_shown(
-    said: &Said,
-    asked: &Asked,
-    min: Option<Status>,
-    hide_below: Fixed,
-    reader: &Reader<'_>,
-) -> Result<bool, Problem> {
-    if let Some(min) = min {
-        let post = reader.post(&said.net, said.id)?;
-        if post.is_none_or(|post| post.status < min) {
-            return Ok(false);
+impl Found {
+    fn hold_back(&mut self, seq: Seq, release: Millis) {
+        self.cursor.held_back.push(seq);
+        self.release = Some(self.release.map_or(release, |first| first.min(release)));
+    }
+}
+
+/// What a record is to whoever looks at it.
+enum Seen {
+    /// An event to deliver.
+    Wanted(Value),
+    /// An ask to deliver then.
+    HeldBack(Millis),
+    /// Nothing.
+    Other,
+}
+
+/// One look at the records, in one state of the views.
+struct Look<'a> {
+    app: &'a App,
+    wait: &'a Wait,
+    reader: Reader<'a>,
+    now: Millis,
+}
+
+impl Look<'_> {
+    fn at(&self, seq: Seq, logged: Logged) -> Result<Seen, Problem> {
+        let (core, Wait { wanted, who, .. }) = (&self.app.core, self.wait);
+        let Logged::Event { received_at, text, .. } = logged else {
+            return Ok(Seen::Other);
+        };
+        let Some(said) = Said::read(&text).filter(|said| said.net == wanted.network) else {
+            return Ok(Seen::Other);
+        };
+        if !wanted.takes(&said, root_of_target(&core.store, &said)?) || !self.is_shown(&said)? {
+            return Ok(Seen::Other);
         }
+        let release = release(&said, received_at, core.limits.head_start, self.now);
+        if let Some(release) = release.filter(|_| who.reach(&said) == Reach::Everybody) {
+            return Ok(Seen::HeldBack(release));
+        }
+        let held = Held { said, place: Place { held: HeldAt { seq, received_at }, text: String::new() } };
+        Ok(Seen::Wanted(shown::event(&held, &self.reader)?))
     }
-    if asked.include_low == Some(true) {
-        return Ok(true);
+
+    /// Whether the status is high enough, and the author not below the threshold.
+    fn is_shown(&self, said: &Said) -> Result<bool, Problem> {
+        if let Some(min) = self.wait.min_status {
+            let post = self.reader.post(&said.net, said.id)?;
+            if post.is_none_or(|post| post.status < min) {
+                return Ok(false);
+            }
+        }
+        if self.wait.asked.include_low == Some(true) {
+            return Ok(true);
+        }
+        let author = self.reader.author(&said.net, said.author)?;
+        Ok(author.is_none_or(|author| author.reputation >= self.app.core.limits.hide_below))
     }
-    let author = reader.author(&said.net, said.author)?;
-    Ok(author.is_none_or(|author| author.reputation >= hide_below))
 }

@@ -215,7 +215,16 @@ impl Build {
 
 /// A post-like event with some text, in no thread, that cites and attaches nothing.
 pub fn post(kind: PostKind) -> Post {
-    Post { kind, reply: None, refs: Box::default(), blank: false, blobs: Box::default(), supersedes: None }
+    Post {
+        kind,
+        reply: None,
+        refs: Box::default(),
+        blank: false,
+        blobs: Box::default(),
+        supersedes: None,
+        tags: Box::default(),
+        initial: None,
+    }
 }
 
 /// A react that says nothing.

@@ -16,12 +16,14 @@
 //! | `status` | 6: statuses, scores, counts, why |
 //! | `knowledge` | 7: entries, canonical answers, covers |
 //! | `survival` | 8: replicas and blobs |
+//! | `browse` | none: the map of posts and entries |
 //!
 //! [`build`] makes facts for tests without signatures, and [`world`] random small worlds.
 //!
 //! Where the specification's words admit several readings, the function concerned carries a note
 //! that begins with *Reading:*.
 
+mod browse;
 pub mod build;
 mod contradictions;
 mod counting;
@@ -43,7 +45,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wats_dataflows::facts::EventFact;
 use wats_dataflows::ids::{BlobId, EventId, KeyId, Millis, NetworkId};
 use wats_dataflows::policy::Config;
-use wats_dataflows::views::{AuthorView, BlobView, EntryView, PostView};
+use wats_dataflows::views::{AuthorView, BlobView, EntryView, Facet, GroupView, ListedView, PostView};
 
 /// All that the answer is a function of.
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +75,10 @@ pub struct Views {
     pub covers: BTreeMap<EventId, EventId>,
     /// The blobs that are held by the node or have a holder (section 8).
     pub blobs: BTreeMap<BlobId, BlobView>,
+    /// How many posts and entries are under what.
+    pub groups: BTreeMap<Facet, GroupView>,
+    /// The entries under each.
+    pub listed: BTreeSet<ListedView>,
 }
 
 /// Evaluates the specification: each network by itself, since nothing crosses (section 1); only a
@@ -95,6 +101,7 @@ pub fn evaluate(state: &State) -> Views {
         let replicas = survival::replicas(&net, &signals, &keys, &standing, &statuses);
 
         survival::blobs(&mut views.blobs, &net, &signals, &standing, &statuses, &knowledge);
+        browse::browse(&net, &statuses, &knowledge.entries, &mut views.groups, &mut views.listed);
         views.posts.extend(status::views(&net, &statuses, &replicas));
         views.authors.extend(reputation::views(&net, &keys, &standing));
         views.entries.extend(knowledge.entries);

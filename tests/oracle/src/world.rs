@@ -34,7 +34,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config as Proptest, RngAlgorithm, TestRng, TestRunner};
 use std::collections::{BTreeMap, BTreeSet};
 use wats_dataflows::facts::{Body, EventFact, Evidence, Post, PostKind, React, Reply};
-use wats_dataflows::ids::{BlobId, EventId, KeyId, Millis, NetworkId, OwnerId, Stamp};
+use wats_dataflows::ids::{BlobId, EventId, Initial, KeyId, Millis, NetworkId, OwnerId, Stamp, TagId};
 use wats_dataflows::policy::{Config, Network};
 
 /// How many keys there are in each network.
@@ -49,6 +49,8 @@ pub const DIGESTS: u8 = 15;
 pub const REACTS: u8 = 200;
 /// How many blobs.
 pub const BLOBS: u8 = 3;
+/// How many tags.
+pub const TAGS: u8 = 4;
 /// How many owners.
 pub const OWNERS: u8 = 3;
 
@@ -138,6 +140,10 @@ pub struct Words {
     pub blobs: Vec<u8>,
     /// What a digest supersedes.
     pub supersedes: Option<u8>,
+    /// Tags.
+    pub tags: Vec<u8>,
+    /// The letter of the alphabet that its title begins with.
+    pub letter: Option<u8>,
 }
 
 /// What a react says.
@@ -355,12 +361,17 @@ impl Words {
             _ => PostKind::Digest,
         };
         let supersedes = self.supersedes.filter(|_| kind == PostKind::Digest);
+        let first = u32::from(saying.network()) * u32::from(TAGS);
+        let tags: BTreeSet<TagId> = self.tags.iter().map(|&tag| TagId(first + u32::from(tag))).collect();
+        let begins = kind == PostKind::Ask || self.reply.is_none();
         Post {
             reply: self.reply.map(|reply| saying.reply(reply)),
             refs: self.refs.iter().map(|&name| saying.id(name)).collect(),
             blank: self.blank,
             blobs: self.blobs.iter().map(|&b| BlobId(u32::from(b))).collect(),
             supersedes: supersedes.map(|n| saying.id(Name::Post(n))),
+            tags: tags.into_iter().collect(),
+            initial: self.letter.filter(|_| begins).map(|letter| Initial(u32::from(b'a' + letter))),
             ..post(kind)
         }
     }

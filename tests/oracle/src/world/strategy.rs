@@ -1,6 +1,6 @@
 //! How worlds are drawn: densely, so that most of what is said meets.
 
-use super::{AHEAD, ASKS, BLOBS, DIGESTS, KEYS, Name, OWNERS, Op, POSTS, REACTS};
+use super::{AHEAD, ASKS, BLOBS, DIGESTS, KEYS, Name, OWNERS, Op, POSTS, REACTS, TAGS};
 use super::{Reaction, Saying, Words, World};
 use proptest::collection::{SizeRange, vec};
 use proptest::option::weighted;
@@ -200,14 +200,17 @@ fn words(n: u8) -> impl Strategy<Value = Words> {
         refs.extend(rival);
         refs
     });
-    let fields = (author, replies, refs, blank, vec(0..BLOBS, 0..2), supersedes);
-    fields.prop_map(|(author, reply, refs, blank, blobs, supersedes)| Words {
+    let browsed = (vec(0..TAGS, 0..3), weighted(0.7, 0..3u8));
+    let fields = (author, replies, refs, blank, vec(0..BLOBS, 0..2), supersedes, browsed);
+    fields.prop_map(|(author, reply, refs, blank, blobs, supersedes, (tags, letter))| Words {
         author,
         reply,
         refs,
         blank,
         blobs,
         supersedes,
+        tags,
+        letter,
     })
 }
 

@@ -1,0 +1,356 @@
+//! `GET /v1/browse`: a map of what there is to know, before anybody searches: each answer is a range of
+//! the store, which the tick keeps.
+
+use super::params::Params;
+use super::shown;
+use super::{App, Problem, apart};
+use crate::document::{counts, status_name};
+use crate::event::Hex32;
+use crate::store::{GroupRecord, ListedRecord, Order, Reader, Under};
+use crate::titles;
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use jiff::civil::{Date, date};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use wats_dataflows::fixed::Fixed;
+use wats_dataflows::ids::Millis;
+use wats_dataflows::views::Status;
+
+/// Groups or entries of a page, where nobody says how many; and at most.
+const ITEMS: usize = 20;
+const MOST: usize = 100;
+/// The first entries of each group, likewise.
+const TOP: usize = 3;
+const MOST_TOP: usize = 10;
+
+/// What to browse.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Asked {
+    network: String,
+    by: By,
+    /// What of it.
+    under: Option<String>,
+    limit: Option<usize>,
+    top: Option<usize>,
+    cursor: Option<String>,
+}
+
+/// By what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum By {
+    Tag,
+    Title,
+    Thread,
+    Time,
+}
+
+/// What a page shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Wanted {
+    /// Groups in an order: all, or those of a month or with the beginning of a title.
+    Groups { order: Order, of: Option<Under>, beginning: Vec<u8> },
+    /// The entries under something.
+    Entries(Under),
+}
+
+impl Asked {
+    fn wanted(&self) -> Result<Wanted, Problem> {
+        let groups = |order| Wanted::Groups { order, of: None, beginning: Vec::new() };
+        Ok(match (self.by, self.under.as_deref()) {
+            (By::Tag, None) => groups(Order::Tags),
+            (By::Tag, Some(tag)) if tag.len() <= 64 => Wanted::Entries(Under::Tag(tag.to_owned())),
+            (By::Tag, Some(_)) => return Err(Problem::bad_request("a tag has 64 bytes at most")),
+            (By::Thread, None) => groups(Order::Threads),
+            (By::Thread, Some(id)) => Wanted::Entries(Under::Thread(super::problem::name("a thread", id)?)),
+            (By::Title, None) => groups(Order::Initials),
+            (By::Title, Some(beginning)) => {
+                let beginning = titles::folded(beginning).into_bytes();
+                Wanted::Groups { order: Order::Titles, of: None, beginning }
+            }
+            (By::Time, None) => groups(Order::Months),
+            (By::Time, Some(time)) => match read_time(time) {
+                Some(Under::Day(day)) => Wanted::Entries(Under::Day(day)),
+                Some(month) => Wanted::Groups { order: Order::Days, of: Some(month), beginning: Vec::new() },
+                None => {
+                    return Err(Problem::bad_request("a time is a month, `2026-11`, or a day, `2026-11-30`"));
+                }
+            },
+        })
+    }
+}
+
+/// `GET /v1/browse`
+pub async fn get(State(app): State<Arc<App>>, Params(asked): Params<Asked>) -> Result<Response, Problem> {
+    app.carries(&asked.network)?;
+    Ok(Json(apart(move || page(&app, &asked)).await?).into_response())
+}
+
+fn page(app: &App, asked: &Asked) -> Result<Value, Problem> {
+    let wanted = asked.wanted()?;
+    let reader = app.core.store.read();
+    let look =
+        Look { app, reader: &reader, network: &asked.network, top: asked.top.unwrap_or(TOP).min(MOST_TOP) };
+    let limit = asked.limit.unwrap_or(ITEMS).clamp(1, MOST);
+    match wanted {
+        Wanted::Groups { order, of, beginning } => {
+            let after = asked.cursor.as_deref().map(|cursor| read_place(cursor, order)).transpose()?;
+            let mut answer = look.groups(order, of.as_ref(), &beginning, after.as_deref(), limit)?;
+            if let Some(of) = of {
+                answer["group"] = look.one(&of)?;
+            }
+            Ok(answer)
+        }
+        Wanted::Entries(under) => {
+            let mut answer = look.entries(&under, asked.cursor.as_deref(), limit)?;
+            if !matches!(under, Under::Thread(_)) {
+                answer["group"] = look.one(&under)?;
+            }
+            Ok(answer)
+        }
+    }
+}
+
+/// The place after which a page of groups begins, as the page before said.
+fn read_place(cursor: &str, order: Order) -> Result<Vec<u8>, Problem> {
+    let digits = cursor.strip_prefix(MARK).filter(|digits| digits.len() % 2 == 0 && digits.is_ascii());
+    let bytes: Option<Vec<u8>> = digits.and_then(|digits| {
+        let byte = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
+        (0..digits.len()).step_by(2).map(byte).collect()
+    });
+    match bytes.as_deref().and_then(<[u8]>::split_first) {
+        Some((&of, place)) if of == order as u8 => Ok(place.to_vec()),
+        _ => Err(no_cursor()),
+    }
+}
+
+fn no_cursor() -> Problem {
+    Problem::bad_request(
+        "`cursor` is none of a page before this one: pass it on as it is, with the same query",
+    )
+    .with("code", "no_cursor")
+}
+
+const MARK: &str = "wb01";
+
+fn write_place(place: &[u8], order: Order) -> String {
+    let digits: String = [order as u8].iter().chain(place).map(|byte| format!("{byte:02x}")).collect();
+    format!("{MARK}{digits}")
+}
+
+/// One state of the store, looked at for one network.
+struct Look<'a> {
+    app: &'a App,
+    reader: &'a Reader<'a>,
+    network: &'a str,
+    /// Entries of each group.
+    top: usize,
+}
+
+impl Look<'_> {
+    fn groups(
+        &self,
+        order: Order,
+        of: Option<&Under>,
+        beginning: &[u8],
+        after: Option<&[u8]>,
+        limit: usize,
+    ) -> Result<Value, Problem> {
+        let (from, last) = days(of);
+        let from = if beginning.is_empty() { &from } else { beginning };
+        let within = |place: &[u8]| match &last {
+            Some(last) => place <= &last[..],
+            None => place.starts_with(beginning),
+        };
+        let found = self.reader.groups(self.network, order, from, within, after, limit + 1)?;
+        let mut groups = Vec::new();
+        for (_, group) in found.iter().take(limit) {
+            groups.push(self.group(group)?);
+        }
+        let mut answer = json!({ "groups": groups });
+        if found.len() > limit {
+            answer["cursor"] = write_place(&found[limit - 1].0, order).into();
+        }
+        Ok(answer)
+    }
+
+    /// The counts of one thing; null where nothing is under it.
+    fn one(&self, under: &Under) -> Result<Value, Problem> {
+        let group = self.reader.group(self.network, under)?;
+        group.map_or(Ok(Value::Null), |group| self.group(&group))
+    }
+
+    fn group(&self, group: &GroupRecord) -> Result<Value, Problem> {
+        let mut json = match &group.under {
+            Under::Tag(tag) => json!({ "name": tag }),
+            Under::Initial(c) => {
+                json!({ "name": char::from_u32(*c).filter(|c| *c != '\0').map(String::from).unwrap_or_default() })
+            }
+            Under::Month(month) => json!({ "name": month_name(*month) }),
+            Under::Day(day) => json!({ "name": day_name(*day) }),
+            Under::Thread(root) => {
+                let held = shown::held(&self.app.core.store, *root)?;
+                json!({ "thread": root, "title": held.and_then(|held| held.said.title) })
+            }
+        };
+        let statuses = [Status::Contested, Status::Unverified, Status::Stale, Status::Confirmed];
+        let posts =
+            statuses.map(|status| (status_name(status).to_owned(), group.posts[status as usize].into()));
+        json["posts"] = Value::Object(posts.into_iter().collect());
+        json["entries"] = group.entries.into();
+        if self.top > 0 && group.entries > 0 {
+            let top = self.reader.listed(self.network, &group.under, None, self.top)?;
+            json["top"] = self.briefly(&top)?;
+        }
+        Ok(json)
+    }
+
+    fn entries(&self, under: &Under, cursor: Option<&str>, limit: usize) -> Result<Value, Problem> {
+        let after = cursor.map(|cursor| self.read_entry(cursor)).transpose()?;
+        let found = self.reader.listed(self.network, under, after, limit + 1)?;
+        let shown = &found[..found.len().min(limit)];
+        let mut answer = json!({ "entries": self.briefly(shown)? });
+        if let Some(last) = shown.last().filter(|_| found.len() > limit) {
+            // An id, and not its place: that is made of the score, which is for nobody to see.
+            answer["cursor"] = format!("{MARK}{}{}", last.entry, u8::from(last.digest)).into();
+        }
+        Ok(answer)
+    }
+
+    /// Where the last entry of the page before stands now.
+    fn read_entry(&self, cursor: &str) -> Result<(Fixed, u32, ListedRecord), Problem> {
+        let digits = cursor.strip_prefix(MARK).filter(|digits| digits.len() == 65 && digits.is_ascii());
+        let id = digits.and_then(|digits| Hex32::parse(&digits[..64])).ok_or_else(no_cursor)?;
+        let held = shown::held(&self.app.core.store, id)?.ok_or_else(no_cursor)?;
+        let post = self.reader.post(self.network, id)?.ok_or_else(no_cursor)?;
+        let day = u32::try_from(held.said.created_at.0 / Millis::DAY.0).unwrap_or(u32::MAX);
+        Ok((post.score, day, ListedRecord { entry: id, digest: cursor.ends_with('1') }))
+    }
+
+    fn briefly(&self, entries: &[ListedRecord]) -> Result<Value, Problem> {
+        let mut all = Vec::new();
+        for entry in entries {
+            all.extend(self.brief(entry)?);
+        }
+        Ok(all.into())
+    }
+
+    /// An entry without its text.
+    fn brief(&self, entry: &ListedRecord) -> Result<Option<Value>, Problem> {
+        let store = &self.app.core.store;
+        let (Some(held), Some(post)) =
+            (shown::held(store, entry.entry)?, self.reader.post(self.network, entry.entry)?)
+        else {
+            return Ok(None);
+        };
+        let said = held.said;
+        let root = said.root();
+        let title = match (said.title, root == said.id) {
+            // An answer has no title of its own: it is that of its ask.
+            (None, false) => shown::held(store, root)?.and_then(|root| root.said.title),
+            (title, _) => title,
+        };
+        Ok(Some(json!({
+            "id": said.id,
+            "kind": said.kind,
+            "knowledge": if entry.digest { "digest" } else { "answer" },
+            "title": title,
+            "author": said.author,
+            "created_at": said.created_at,
+            "thread": root,
+            "status": status_name(post.status),
+            "counts": counts(&post.counts),
+        })))
+    }
+}
+
+/// The places of the first and the last day of a month, the latest first.
+fn days(of: Option<&Under>) -> (Vec<u8>, Option<Vec<u8>>) {
+    let Some(Under::Month(month)) = of else {
+        return (Vec::new(), None);
+    };
+    let place = |day: u32| (!day).to_be_bytes().to_vec();
+    match first_of(*month) {
+        Some(first) => {
+            let last = epoch_day(first.last_of_month()).unwrap_or(u32::MAX);
+            (place(last), epoch_day(first).map(place))
+        }
+        // A month that no calendar has: nothing is in it.
+        None => (vec![0xff; 5], Some(Vec::new())),
+    }
+}
+
+const EPOCH: Date = date(1970, 1, 1);
+
+fn epoch_day(day: Date) -> Option<u32> {
+    u32::try_from(EPOCH.until(day).ok()?.get_days()).ok()
+}
+
+fn first_of(month: u32) -> Option<Date> {
+    let (year, month) = (1970 + month / 12, month % 12 + 1);
+    Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, 1).ok()
+}
+
+fn month_name(month: u32) -> String {
+    format!("{:04}-{:02}", 1970 + month / 12, month % 12 + 1)
+}
+
+fn day_name(day: u32) -> String {
+    let date = EPOCH.checked_add(jiff::Span::new().days(i64::from(day).min(2_932_896)));
+    date.map_or_else(|_| day.to_string(), |date| date.to_string())
+}
+
+/// A month or a day, as they are written.
+fn read_time(text: &str) -> Option<Under> {
+    let whole = if text.len() == 7 { format!("{text}-01") } else { text.to_owned() };
+    let day: Date = whole.parse().ok().filter(|_| whole.len() == 10)?;
+    match text.len() {
+        7 => Some(Under::Month(
+            (u32::from(day.year().unsigned_abs()).checked_sub(1970)?) * 12
+                + u32::from(day.month().unsigned_abs())
+                - 1,
+        )),
+        _ => epoch_day(day).map(Under::Day),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wats_dataflows::browse::month;
+
+    #[test]
+    fn times_are_read_as_they_are_written() {
+        for day in [0, 30, 31, 58, 59, 11_016, 20_422, 20_787, 20_788, 40_000] {
+            let name = day_name(day);
+            assert_eq!(read_time(&name), Some(Under::Day(day)), "{name}");
+            assert_eq!(month_name(month(day)), name[..7]);
+            assert_eq!(read_time(&name[..7]), Some(Under::Month(month(day))));
+            let (first, last) = days(Some(&Under::Month(month(day))));
+            let place = (!day).to_be_bytes();
+            assert!(first[..] <= place[..] && place[..] <= last.unwrap()[..], "{name}");
+        }
+        for wrong in
+            ["", "2026", "2026-1", "2026-13", "2026-11-31", "1969-12", "1969-12-31", "2026-11-30T1", "é"]
+        {
+            assert_eq!(read_time(wrong), None, "{wrong}");
+        }
+        // What an author may claim is beyond every calendar.
+        assert_eq!(day_name(u32::MAX), day_name(2_932_896));
+        assert!(month_name(u32::MAX).ends_with(|c: char| c.is_ascii_digit()));
+    }
+
+    #[test]
+    fn a_place_is_read_back_in_its_own_order_alone() {
+        let cursor = write_place(&[1, 2, 255], Order::Tags);
+        assert_eq!(read_place(&cursor, Order::Tags).unwrap(), [1, 2, 255]);
+        assert!(read_place(&cursor, Order::Threads).is_err());
+        for wrong in ["", "wb01", "wb016", "wb01zz", "wb01é", "xx0167"] {
+            assert!(read_place(wrong, Order::Tags).is_err(), "{wrong}");
+        }
+    }
+}
