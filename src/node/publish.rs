@@ -6,7 +6,7 @@ use crate::intake::Intake;
 use crate::store::{AuthorRecord, EntryRecord, Group, PostRecord, RankRecord, Shown, StoreError, ViewBatch};
 use crate::why::why;
 use wats_dataflows::ids::{EventId, GroupId, KeyId};
-use wats_dataflows::views::{AuthorView, EntryView, PostView, View};
+use wats_dataflows::views::{AuthorView, BlobView, EntryView, PostView, View};
 
 /// Adds the changes of a tick.
 ///
@@ -51,9 +51,11 @@ fn one(view: &View, here: bool, intake: &Intake, batch: &mut ViewBatch) -> Resul
         View::Canonical(view) => shown(view.thread, view.answer, Shown::Canonical, here, intake, batch),
         View::Cover(view) => shown(view.thread, view.digest, Shown::Digest, here, intake, batch),
         View::Blob(view) => {
-            let record = here.then_some(RankRecord { pinned: view.pinned, rank: view.rank });
+            let BlobView { held, pinned, rank, replicas, confirmed, .. } = *view;
             match intake.blob_name(view.blob) {
-                Some(name) => batch.rank(name, record.as_ref()),
+                Some(name) => {
+                    batch.rank(name, &RankRecord { pinned, rank, held, replicas, confirmed }, here)
+                }
                 None => Ok(()),
             }
         }

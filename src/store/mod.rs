@@ -8,6 +8,7 @@
 
 mod acknowledged;
 mod append;
+mod blobs;
 mod codec;
 mod lock;
 mod read;
@@ -16,6 +17,7 @@ mod records;
 mod views;
 
 pub use append::{Added, Appender};
+pub use blobs::{Ranked, Standing};
 pub use codec::CodecError;
 pub use lock::Lock;
 pub use read::{Place, Reader, Records};
@@ -36,7 +38,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The version of the layout of column families and keys.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// Why the store cannot do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -135,10 +137,16 @@ enum Family {
     Threads,
     /// Blob -> [`RankRecord`].
     Ranks,
+    /// The order of eviction, blob -> nothing: held blobs that are not pinned.
+    Order,
+    /// Blob -> how many copies: blobs of confirmed posts that are not held.
+    Wants,
+    /// Blob -> nothing: held blobs that are not pinned, and of which the network needs no copy.
+    Spares,
 }
 
 impl Family {
-    const ALL: [Family; 12] = [
+    const ALL: [Family; 15] = [
         Family::Meta,
         Family::Sequence,
         Family::Events,
@@ -151,13 +159,24 @@ impl Family {
         Family::Entries,
         Family::Threads,
         Family::Ranks,
+        Family::Order,
+        Family::Wants,
+        Family::Spares,
     ];
     /// What follows from the sequence directly, and is written with it.
     const FOLLOWING: [Family; 5] =
         [Family::Events, Family::Keys, Family::Blobs, Family::Replies, Family::Reacts];
     /// What follows from the sequence by way of the dataflow.
-    const VIEWS: [Family; 5] =
-        [Family::Posts, Family::Authors, Family::Entries, Family::Threads, Family::Ranks];
+    const VIEWS: [Family; 8] = [
+        Family::Posts,
+        Family::Authors,
+        Family::Entries,
+        Family::Threads,
+        Family::Ranks,
+        Family::Order,
+        Family::Wants,
+        Family::Spares,
+    ];
 
     fn name(self) -> &'static str {
         match self {
@@ -173,6 +192,9 @@ impl Family {
             Family::Entries => "entries",
             Family::Threads => "threads",
             Family::Ranks => "ranks",
+            Family::Order => "order",
+            Family::Wants => "wants",
+            Family::Spares => "spares",
         }
     }
 }
@@ -225,6 +247,11 @@ impl Store {
         store.check_acknowledged()?;
         store.id = store.own_id()?;
         Ok(store)
+    }
+
+    /// Where the files of blobs are: beside the database, under the same lock.
+    pub fn blob_files(&self) -> crate::blobs::Files {
+        crate::blobs::Files::new(self.directory.join("blobs"))
     }
 
     /// Where it is.
@@ -301,6 +328,9 @@ impl Store {
         crate::files::private_directory(directory)
             .map_err(|cause| StoreError::File { file: directory.to_owned(), cause })?;
         Checkpoint::new(&self.db)?.create_checkpoint(directory.join("db"))?;
+        // After the database: what comes meanwhile is a file without a record, which a start takes in.
+        let to = directory.join("blobs");
+        self.blob_files().link_to(&to).map_err(|cause| StoreError::File { file: to, cause })?;
         Ok(())
     }
 
@@ -386,6 +416,10 @@ fn families(sizes: Sizes) -> Vec<ColumnFamilyDescriptor> {
         options.set_block_based_table_factory(&blocks);
         options.set_compression_type(DBCompressionType::Lz4);
         options.set_write_buffer_size(sizes.writes / 4);
+        if family == Family::Order {
+            // A pass takes from the front: what it left there is not to be passed over for ever.
+            options.add_compact_on_deletion_collector_factory(4096, 1024, 0.5);
+        }
         ColumnFamilyDescriptor::new(family.name(), options)
     };
     Family::ALL.into_iter().map(of).collect()

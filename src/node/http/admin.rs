@@ -31,6 +31,7 @@ pub fn routes(public: Router<Arc<App>>) -> Router<Arc<App>> {
         .route("/admin/import", post(import))
         .route("/admin/export", get(export::get))
         .route("/admin/checkpoint", post(checkpoint))
+        .route("/admin/evict", get(super::blobs::next_to_go).post(super::blobs::evict))
 }
 
 async fn status(State(app): State<Arc<App>>) -> Result<Response, Problem> {
@@ -68,6 +69,7 @@ async fn status(State(app): State<Arc<App>>) -> Result<Response, Problem> {
             "min_free_bytes": core.limits.min_free_disk,
             "full": core.disk_low.load(Ordering::Relaxed),
         },
+        "blobs": super::blobs::status(core),
         "networks": networks,
     });
     Ok(Json(answer).into_response())

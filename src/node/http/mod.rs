@@ -3,6 +3,8 @@
 
 mod admin;
 mod agents;
+mod blobs;
+mod body;
 mod connections;
 mod cursor;
 mod events;
@@ -13,6 +15,7 @@ mod openapi;
 mod ops;
 mod params;
 mod problem;
+mod range;
 mod read;
 mod search;
 mod shares;
@@ -25,6 +28,7 @@ pub use problem::Problem;
 use super::NodeError;
 use super::core::Core;
 use super::drive::{Driver, Question};
+use super::keep::Keeper;
 use super::lanes::Lanes;
 use super::limits::Rates;
 use crate::event::Hex32;
@@ -116,14 +120,17 @@ pub struct App {
     token: Option<Token>,
     /// Requests that are worked on.
     working: Shares,
+    /// Uploads of them.
+    uploading: Shares,
+    keeper: Arc<Keeper>,
     search: Search,
     stop: CancellationToken,
 }
 
 impl App {
-    /// An app around a core.
+    /// An app around what keeps the blobs of a core.
     pub fn new(
-        core: Arc<Core>,
+        keeper: Arc<Keeper>,
         lanes: Lanes,
         rates: Arc<Rates>,
         ask: Sender<Question>,
@@ -131,8 +138,10 @@ impl App {
         search: Search,
         stop: CancellationToken,
     ) -> Arc<App> {
+        let core = keeper.core().clone();
         let working = Shares::new(core.limits.requests);
-        Arc::new(App { core, lanes, rates, ask, token, working, search, stop })
+        let uploading = Shares::new(core.blobs.storage.uploads);
+        Arc::new(App { core, lanes, rates, ask, token, working, uploading, keeper, search, stop })
     }
 
     /// A held event of a network that the node carries: of one that it no longer does events stay in the
@@ -182,7 +191,7 @@ fn public(app: Arc<App>) -> Router<Arc<App>> {
         .route("/healthz", get(ops::health))
         .route("/readyz", get(ops::ready))
         .route("/metrics", get(ops::metrics))
-        .layer(middleware::from_fn_with_state(app, one_of_many))
+        .layer(middleware::from_fn_with_state(app.clone(), one_of_many))
         // Those who wait are many, have a limit of their own, and cost nothing until they are woken.
         .route("/v1/wait", get(wait::get))
         .fallback(|| async {
@@ -193,6 +202,8 @@ fn public(app: Arc<App>) -> Router<Arc<App>> {
         })
         .layer(DefaultBodyLimit::disable())
         .layer(CompressionLayer::new().compress_when(SizeAbove::new(COMPRESSED)))
+        // Blobs are sent as they are: their length and their ranges are of what they are.
+        .merge(blobs::routes().layer(middleware::from_fn_with_state(app, one_of_many)))
 }
 
 /// A bounded number of requests of clients is worked on; the others are told to come again.
