@@ -113,6 +113,11 @@ impl Blobs {
         stripes.into_iter().map(|n| self.stripes[n].lock().unwrap_or_else(PoisonError::into_inner)).collect()
     }
 
+    /// All of the locks: nothing appears or goes meanwhile.
+    pub fn lock_all(&self) -> Vec<MutexGuard<'_, ()>> {
+        self.stripes.iter().map(|stripe| stripe.lock().unwrap_or_else(PoisonError::into_inner)).collect()
+    }
+
     /// Opens a held blob whose file is what its name says. It is read whole, unless that was done
     /// lately and it looks the same since.
     ///

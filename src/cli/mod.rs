@@ -4,9 +4,11 @@
 //! be read, written or done; 2 when the command line itself is wrong.
 
 mod backup;
+mod blob;
 mod config;
 mod consult;
 mod doctor;
+mod evict;
 mod export;
 mod generate;
 mod home;
@@ -61,6 +63,8 @@ enum Command {
     React(speak::ReactArgs),
     Digest(speak::DigestArgs),
     Announce(speak::AnnounceArgs),
+    Attach(blob::AttachArgs),
+    Blob(blob::Args),
     Init(init::Args),
     Node(node::Args),
     Status(status::Args),
@@ -74,6 +78,7 @@ enum Command {
     Import(import::Args),
     Export(export::Args),
     Backup(backup::Args),
+    Evict(evict::Args),
     Doctor(doctor::Args),
     Config(config::Args),
     Completions(manual::CompletionsArgs),
@@ -104,6 +109,8 @@ pub(crate) fn run() -> ExitCode {
         Command::React(args) => speak::react(&args),
         Command::Digest(args) => speak::digest(&args),
         Command::Announce(args) => speak::announce(&args),
+        Command::Attach(args) => blob::attach(&args),
+        Command::Blob(args) => blob::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Node(args) => node::run(&args),
         Command::Status(args) => status::run(&args),
@@ -116,6 +123,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Import(args) => import::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Backup(args) => backup::run(&args),
+        Command::Evict(args) => evict::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Config(args) => config::run(&args),
         Command::Completions(args) => manual::completions(&args),

@@ -119,12 +119,12 @@ impl Reader<'_> {
         found.map(|item| item.map_err(Into::into).and_then(|(key, value)| Ok((hash(&key, family)?, read(&value)?)))).collect()
     }
 
-    /// All views of blobs.
+    /// The views of blobs: at most `most` after a hash.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn ranks(&self) -> Result<Vec<(Hex32, RankRecord)>, StoreError> {
-        self.listed(Family::Ranks, None, usize::MAX, |bytes| Ok(decode(bytes)?))
+    pub fn ranks(&self, after: Option<Hex32>, most: usize) -> Result<Vec<(Hex32, RankRecord)>, StoreError> {
+        self.listed(Family::Ranks, after, most, |bytes| Ok(decode(bytes)?))
     }
 }
 

@@ -18,7 +18,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Compiles the library, where there is a compiler.
-fn library(dir: &Path) -> Result<PathBuf, String> {
+pub fn library(dir: &Path) -> Result<PathBuf, String> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/crash/synced.c");
     let library = dir.join("synced.so");
     let mut compiler = Command::new("cc");
@@ -30,8 +30,21 @@ fn library(dir: &Path) -> Result<PathBuf, String> {
     }
 }
 
+/// A directory, and all in it.
+fn directories(directory: &Path) -> Vec<PathBuf> {
+    let mut all = vec![directory.to_owned()];
+    for entry in fs::read_dir(directory).into_iter().flatten() {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            all.extend(directories(&path));
+        }
+    }
+    all.sort_unstable();
+    all
+}
+
 /// Cuts each file of the store to what was synced, or to a little more. How many bytes are lost.
-fn cut(store: &Path, notes: &Path, dice: &mut Dice<'_>) -> u64 {
+pub fn cut(store: &Path, notes: &Path, dice: &mut Dice<'_>) -> u64 {
     let text = fs::read_to_string(notes).unwrap_or_default();
     let mut synced: HashMap<u64, u64> = HashMap::new();
     for line in text.lines() {
@@ -42,7 +55,7 @@ fn cut(store: &Path, notes: &Path, dice: &mut Dice<'_>) -> u64 {
         *known = length.max(*known);
     }
     let mut lost = 0;
-    for directory in [store.to_owned(), store.join("db")] {
+    for directory in directories(store) {
         let mut files: Vec<PathBuf> =
             fs::read_dir(directory).expect("files").map(|e| e.expect("a file").path()).collect();
         files.sort_unstable();
@@ -69,9 +82,9 @@ fn cut(store: &Path, notes: &Path, dice: &mut Dice<'_>) -> u64 {
 }
 
 /// What is there before the node starts is on the disk.
-fn note(store: &Path, notes: &Path) {
+pub fn note(store: &Path, notes: &Path) {
     let mut text = String::new();
-    for directory in [store.to_owned(), store.join("db")] {
+    for directory in directories(store) {
         let Ok(files) = fs::read_dir(directory) else { continue };
         for meta in files.filter_map(|e| e.ok()?.metadata().ok()).filter(fs::Metadata::is_file) {
             text.push_str(&format!("{} {}\n", meta.ino(), meta.len()));

@@ -52,6 +52,12 @@ impl Process {
         process
     }
 
+    /// `kill -9`, while others still hold it.
+    pub fn signal_kill(&self) {
+        let pid = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw);
+        rustix::process::kill_process(pid.expect("a process"), rustix::process::Signal::KILL).expect("killed");
+    }
+
     /// `kill -9`
     pub fn kill(&mut self) {
         self.child.kill().expect("killed");

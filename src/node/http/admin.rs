@@ -31,6 +31,7 @@ pub fn routes(public: Router<Arc<App>>) -> Router<Arc<App>> {
         .route("/admin/import", post(import))
         .route("/admin/export", get(export::get))
         .route("/admin/checkpoint", post(checkpoint))
+        .route("/admin/blobs", get(super::blobs::held))
         .route("/admin/evict", get(super::blobs::next_to_go).post(super::blobs::evict))
 }
 
@@ -204,6 +205,8 @@ async fn checkpoint(State(app): State<Arc<App>>, Json(backup): Json<Backup>) -> 
         return Err(Problem::bad_request("`directory` must be an absolute path of nothing that exists"));
     }
     let made = apart(move || {
+        // What the copy says of blobs is so of its files.
+        let _still = app.core.blobs.lock_all();
         app.core.store.checkpoint(&backup.directory)?;
         Ok(backup.directory)
     });

@@ -428,7 +428,7 @@ async fn about(State(app): State<Arc<App>>, Path(hash): Path<String>) -> Result<
 
 /// What is asked of a list.
 #[derive(Debug, Deserialize)]
-struct Page {
+pub struct Page {
     limit: Option<usize>,
     after: Option<String>,
 }
@@ -499,6 +499,27 @@ pub fn status(core: &Core) -> Value {
     })
 }
 
+/// `GET /admin/blobs`: what is held, with the rank of each. For the owner alone.
+pub async fn held(State(app): State<Arc<App>>, Query(asked): Query<Page>) -> Result<Response, Problem> {
+    let (after, most) = asked.read()?;
+    let found = apart(move || {
+        let ranks = app.core.store.read().ranks(after, most)?;
+        let accounts = app.core.blobs.accounts();
+        let json = |(blob, record): (Hex32, RankRecord)| {
+            let mut json = json!({ "blob": blob, "held": false });
+            if let Some(size) = accounts.size(blob) {
+                json = to_go(&Standing { blob, rank: record.rank, key: Vec::new() }, size);
+                json["held"] = true.into();
+            }
+            json["pinned"] = record.pinned.into();
+            json["replicas"] = record.replicas.into();
+            (blob, json)
+        };
+        Ok(ranks.into_iter().map(json).collect())
+    });
+    Ok(page(found.await?, most))
+}
+
 /// What is asked of a pass.
 #[derive(Debug, Deserialize)]
 pub struct Next {
@@ -535,13 +556,20 @@ fn to_go(standing: &Standing, size: u64) -> Value {
     json
 }
 
-/// `POST /admin/evict`: a pass down to the low-water mark. For the owner alone.
-pub async fn evict(State(app): State<Arc<App>>) -> Result<Response, Problem> {
+/// How far to evict.
+#[derive(Debug, Deserialize)]
+pub struct Pass {
+    /// Bytes that are left; those of the low-water mark where it says nothing.
+    to: Option<u64>,
+}
+
+/// `POST /admin/evict`: a pass down to the low-water mark, or another. For the owner alone.
+pub async fn evict(State(app): State<Arc<App>>, Json(pass): Json<Pass>) -> Result<Response, Problem> {
     if let Some(why) = app.core.refuses().filter(|why| *why != Later::DiskFull) {
         return Err(Problem::later(why));
     }
     let (passed, left) = apart(move || {
-        let passed = app.keeper.evict(app.keeper.low_water(), 0, None).map_err(|e| match e {
+        let passed = app.keeper.evict(pass.to.unwrap_or(app.keeper.low_water()), 0, None).map_err(|e| match e {
             KeepError::Unsaid(why) => Problem::later(why),
             other => Problem::new(500, "the disk failed", other.to_string()),
         })?;
