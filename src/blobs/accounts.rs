@@ -151,8 +151,36 @@ impl Accounts {
         (self.used + self.reserved).saturating_add(more).saturating_sub(mark)
     }
 
-    /// An event of a key names blobs: the first to name one is charged for it. `weighty` keys may have
-    /// ten times as much.
+    /// What a key may be charged for: ten times as much with weight, and without limit when it is an own
+    /// profile.
+    fn most(&self, key: Hex32, weighty: bool) -> u64 {
+        match (self.own.contains(&key), weighty) {
+            (true, _) => u64::MAX,
+            (false, true) => self.storage.key_bytes.saturating_mul(10),
+            (false, false) => self.storage.key_bytes,
+        }
+    }
+
+    /// Keys have weight now, or have none. Those with more room are charged for what they named first.
+    pub fn weigh(&mut self, keys: impl IntoIterator<Item = (Hex32, bool)>) {
+        let mut more = false;
+        for (key, weighty) in keys {
+            if let Some(id) = self.ids.get(&key).copied() {
+                let most = self.most(key, weighty);
+                let before = std::mem::replace(&mut self.keys[id as usize].most, most);
+                more |= most > before;
+            }
+        }
+        if more {
+            for (since, blob) in self.pool.clone() {
+                if let Some(size) = self.size(blob).filter(|size| self.payer(blob, *size).is_some()) {
+                    self.keep(blob, size, since);
+                }
+            }
+        }
+    }
+
+    /// An event of a key names blobs: the first to name one is charged for it.
     pub fn names(&mut self, key: Hex32, weighty: bool, blobs: &[Hex32]) {
         if blobs.is_empty() {
             return;
@@ -162,12 +190,7 @@ impl Accounts {
         if id == next {
             self.keys.push(Key::default());
         }
-        let most = match (self.own.contains(&key), weighty) {
-            (true, _) => u64::MAX,
-            (false, true) => self.storage.key_bytes.saturating_mul(10),
-            (false, false) => self.storage.key_bytes,
-        };
-        self.keys[id as usize].most = most;
+        self.keys[id as usize].most = self.most(key, weighty);
         for &blob in blobs {
             if *self.named.entry(blob).or_insert(id) != id {
                 continue;
@@ -329,7 +352,12 @@ mod tests {
     use super::*;
 
     fn storage() -> Storage {
-        Storage { high_water: 100 << 20, key_bytes: 10 << 20, unattached_bytes: 20 << 20, ..Storage::default() }
+        Storage {
+            high_water: 100 << 20,
+            key_bytes: 10 << 20,
+            unattached_bytes: 20 << 20,
+            ..Storage::default()
+        }
     }
 
     fn blob(n: u8) -> Hex32 {
@@ -348,7 +376,7 @@ mod tests {
         assert_eq!(accounts.sums().unattached, 18 << 20, "it has room for one");
         accounts.names(blob(101), false, &[blob(1)]);
         assert_eq!(accounts.sums().unattached, 18 << 20, "another named it first");
-        accounts.names(blob(100), true, &[blob(1), blob(2)]);
+        accounts.weigh([(blob(100), true), (blob(102), true)]);
         assert_eq!(accounts.sums().unattached, 6 << 20, "with weight there is room for ten times as much");
         accounts.names(blob(200), false, &[blob(3)]);
         assert_eq!(accounts.sums().unattached, 0);

@@ -129,7 +129,8 @@ impl Blobs {
         };
         let meta = file.metadata()?;
         let look = (meta.len(), meta.mtime(), meta.mtime_nsec(), meta.ino());
-        let known = self.verified().get(&blob).is_some_and(|(as_of, at)| *as_of == look && at.elapsed() < BELIEVED);
+        let known =
+            self.verified().get(&blob).is_some_and(|(as_of, at)| *as_of == look && at.elapsed() < BELIEVED);
         if !known {
             if files::hash(&file)? != blob {
                 return Ok(Opened::Damaged);

@@ -100,7 +100,14 @@ impl Uploads {
     ///
     /// # Errors
     /// When that cannot be.
-    pub fn take(self: &Arc<Uploads>, blobs: &Blobs, blob: Hex32, source: Source, from: u64, size: u64) -> Result<Taken, Begin> {
+    pub fn take(
+        self: &Arc<Uploads>,
+        blobs: &Blobs,
+        blob: Hex32,
+        source: Source,
+        from: u64,
+        size: u64,
+    ) -> Result<Taken, Begin> {
         let key = (blob, source);
         let mut table = self.table();
         match table.get(&key) {
@@ -130,7 +137,8 @@ impl Uploads {
 
     /// No source has more than half, and one that was quiet goes for one that comes.
     fn make_room(&self, table: &mut HashMap<(Hex32, Source), Slot>, source: Source) -> Result<(), Begin> {
-        let of_source = source.is_some() && table.keys().filter(|(_, of)| *of == source).count() >= self.most.div_ceil(2);
+        let of_source =
+            source.is_some() && table.keys().filter(|(_, of)| *of == source).count() >= self.most.div_ceil(2);
         if table.len() < self.most && !of_source {
             return Ok(());
         }
@@ -196,7 +204,8 @@ impl Taken {
     /// # Errors
     /// What there is no room in.
     pub fn would_fit(&self) -> Result<(), Short> {
-        let Some((partial, reserved)) = self.partial.as_ref().and_then(|p| Some((p, p.reserved.as_ref()?))) else {
+        let Some((partial, reserved)) = self.partial.as_ref().and_then(|p| Some((p, p.reserved.as_ref()?)))
+        else {
             return Ok(());
         };
         reserved.would_fit(partial.size)

@@ -59,7 +59,8 @@ fn commit(core: &Core, appender: &mut Appender, group: Vec<Checked>) -> Vec<Dura
         None => group,
         Some(why) => {
             // What makes room is written as long as it can be.
-            let (room, rest) = group.into_iter().partition(|c| why == Later::DiskFull && makes_room(&c.incoming));
+            let (room, rest) =
+                group.into_iter().partition(|c| why == Later::DiskFull && makes_room(&c.incoming));
             refuse(core, rest, why);
             room
         }

@@ -155,7 +155,7 @@ impl Driver {
             _ => return,
         };
         if !blobs.is_empty() {
-            let weighty = self.core.weighty.contains(&event.net, event.author);
+            let weighty = self.core.weighty.anywhere(event.author);
             self.core.blobs.accounts().names(event.author, weighty, blobs);
         }
     }
@@ -263,7 +263,11 @@ impl Driver {
         }
         let named =
             |(id, has)| publish::key(id, &self.intake).map(|(network, key)| (network.into(), key, has));
-        self.core.weighty.set(has.into_iter().filter_map(named));
+        let named: Vec<(Box<str>, _, bool)> = has.into_iter().filter_map(named).collect();
+        let keys: Vec<_> = named.iter().map(|(_, key, _)| *key).collect();
+        self.core.weighty.set(named);
+        let weighed = keys.into_iter().map(|key| (key, self.core.weighty.anywhere(key)));
+        self.core.blobs.accounts().weigh(weighed);
     }
 
     /// Whether the clock has leapt, and the views are not there yet.

@@ -178,6 +178,9 @@ impl Keeper {
             group.push(Checked { incoming, received_at });
             answers.push(answered);
         }
+        if group.is_empty() {
+            return Ok(());
+        }
         let stopping = || KeepError::Unsaid(Later::Stopping);
         self.to_commit.send(group).map_err(|_| stopping())?;
         for answered in answers {
@@ -230,9 +233,12 @@ impl Keeper {
         let reader = self.core.store.read();
         let mut still = Vec::with_capacity(going.len());
         for (blob, size, reason) in going {
-            let pinned = matches!(why, Why::Budget | Why::Unattached)
-                && reader.rank(blob)?.is_some_and(|rank| rank.pinned);
-            if !pinned && blobs.accounts().size(blob).is_some() {
+            let stays = match why {
+                Why::Budget | Why::Unattached => reader.rank(blob)?.is_some_and(|rank| rank.pinned),
+                // Somebody may have brought it again meanwhile.
+                Why::Damaged | Why::Missing => blobs.files.is_whole(blob)?,
+            };
+            if !stays && blobs.accounts().size(blob).is_some() {
                 still.push((blob, size, reason));
             }
         }
@@ -288,7 +294,13 @@ impl Keeper {
         if all.blobs > 0 {
             let left = self.core.blobs.accounts().sums().used;
             let took_ms = began.elapsed().as_millis() as u64;
-            tracing::info!(blobs = all.blobs, bytes = all.bytes, left, took_ms, "evicted the blobs of the lowest rank");
+            tracing::info!(
+                blobs = all.blobs,
+                bytes = all.bytes,
+                left,
+                took_ms,
+                "evicted the blobs of the lowest rank"
+            );
         }
         Ok(all)
     }
@@ -363,7 +375,11 @@ impl Keeper {
             return Ok(false);
         }
         let passed = self.let_go(going, Why::Unattached)?;
-        tracing::info!(blobs = passed.blobs, bytes = passed.bytes, "blobs that no key was charged for went for others");
+        tracing::info!(
+            blobs = passed.blobs,
+            bytes = passed.bytes,
+            "blobs that no key was charged for went for others"
+        );
         Ok(passed.blobs > 0)
     }
 }
@@ -376,5 +392,8 @@ pub fn reason(rank: Ranked) -> String {
     let used = if used { "used or cited" } else { "not used" };
     let date = i64::try_from(created_at.0).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
     let date = date.map_or_else(|| created_at.0.to_string(), |date| date.to_string());
-    format!("the best post that holds it has score {}, is {used}, and of {date}", crate::config::decimal(score.0))
+    format!(
+        "the best post that holds it has score {}, is {used}, and of {date}",
+        crate::config::decimal(score.0)
+    )
 }

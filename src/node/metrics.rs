@@ -207,7 +207,11 @@ impl Metrics {
         all.register("blobs", "Blobs held", blobs.clone());
         all.register("blob_bytes", "Bytes of blobs held", bytes.clone());
         all.register("blob_high_water_bytes", "Bytes that blobs never take up more than", high.clone());
-        all.register("blob_unattached_bytes", "Bytes of blobs that are charged to no key", unattached.clone());
+        all.register(
+            "blob_unattached_bytes",
+            "Bytes of blobs that are charged to no key",
+            unattached.clone(),
+        );
         all.register("blob_uploads_unfinished", "Uploads that are not finished", self.unfinished.clone());
         all.register("blob_uploads", "Uploads by what became of them", self.uploads.clone());
         all.register("blobs_gone", "Blobs that went, by why", self.gone.clone());

@@ -153,7 +153,8 @@ impl Node {
         let storage = settings.config.storage.clone();
         let core = Core::new(store, rules, settings.limits.clone(), storage, settings.clock.clone());
         let core = Arc::new(core);
-        let own = settings.config.networks.iter().flatten().flat_map(|network| network.profiles.iter().copied());
+        let own =
+            settings.config.networks.iter().flatten().flat_map(|network| network.profiles.iter().copied());
         core.blobs.accounts().own(own);
         let stop = CancellationToken::new();
         let rates = Arc::new(Rates::new(&settings.limits));

@@ -53,9 +53,7 @@ fn one(view: &View, here: bool, intake: &Intake, batch: &mut ViewBatch) -> Resul
         View::Blob(view) => {
             let BlobView { held, pinned, rank, replicas, confirmed, .. } = *view;
             match intake.blob_name(view.blob) {
-                Some(name) => {
-                    batch.rank(name, &RankRecord { pinned, rank, held, replicas, confirmed }, here)
-                }
+                Some(name) => batch.rank(name, &RankRecord { pinned, rank, held, replicas, confirmed }, here),
                 None => Ok(()),
             }
         }

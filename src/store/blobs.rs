@@ -116,7 +116,11 @@ impl Reader<'_> {
         let from = after.map(|blob| [&blob.0[..], &[0]].concat()).unwrap_or_default();
         let mode = IteratorMode::From(&from, Direction::Forward);
         let found = self.snapshot.iterator_cf(self.store.family(family), mode).take(most);
-        found.map(|item| item.map_err(Into::into).and_then(|(key, value)| Ok((hash(&key, family)?, read(&value)?)))).collect()
+        found
+            .map(|item| {
+                item.map_err(Into::into).and_then(|(key, value)| Ok((hash(&key, family)?, read(&value)?)))
+            })
+            .collect()
     }
 
     /// The views of blobs: at most `most` after a hash.
@@ -132,7 +136,10 @@ impl Store {
     /// The last word on each blob.
     pub fn blob_words(&self) -> impl Iterator<Item = Result<(Hex32, BlobAt), StoreError>> {
         let words = self.db.iterator_cf(self.family(Family::Blobs), IteratorMode::Start);
-        words.map(|item| item.map_err(Into::into).and_then(|(key, value)| Ok((hash(&key, Family::Blobs)?, decode(&value)?))))
+        words.map(|item| {
+            item.map_err(Into::into)
+                .and_then(|(key, value)| Ok((hash(&key, Family::Blobs)?, decode(&value)?)))
+        })
     }
 }
 
@@ -144,8 +151,16 @@ mod tests {
     fn keys_sort_as_ranks_do_and_come_back() {
         let blob = Hex32([7; 32]);
         let of = |score, used, at| Some((Fixed(score), used, Millis(at)));
-        let ranks =
-            [None, of(i64::MIN, true, 9), of(-1, true, 9), of(0, false, 0), of(0, false, 9), of(0, true, 0), of(1, false, 0), of(i64::MAX, false, 0)];
+        let ranks = [
+            None,
+            of(i64::MIN, true, 9),
+            of(-1, true, 9),
+            of(0, false, 0),
+            of(0, false, 9),
+            of(0, true, 0),
+            of(1, false, 0),
+            of(i64::MAX, false, 0),
+        ];
         let keys: Vec<_> = ranks.iter().map(|rank| order(blob, *rank)).collect();
         assert!(keys.is_sorted() && ranks.is_sorted());
         for (key, rank) in keys.iter().zip(ranks) {

@@ -80,7 +80,14 @@ fn no_reply_holds_a_number_that_is_derived_from_trust() {
     let metrics = String::from_utf8_lossy(&metrics.body).into_owned();
     assert!(SECRET.iter().all(|name| !metrics.to_lowercase().contains(&format!("{name}_"))), "{metrics}");
     assert!(!metrics.contains(&reader().to_string()));
-    for path in ["/admin/status", "/admin/reputation/main", "/admin/explain/00000000", "/admin/export", "/admin/evict", "/admin/blobs"] {
+    for path in [
+        "/admin/status",
+        "/admin/reputation/main",
+        "/admin/explain/00000000",
+        "/admin/export",
+        "/admin/evict",
+        "/admin/blobs",
+    ] {
         assert_eq!(http::get(story.running.address(), path).status, 404, "{path} is on the socket alone");
     }
 }

@@ -137,7 +137,8 @@ fn a_blob_that_very_many_events_name_is_one_blob() {
     while n < many {
         let lines: Vec<String> = (n..n + 1_000)
             .map(|n| {
-                let event = json!({ "kind": "post", "text": format!("number {n}"), "attachments": attach(&[blob]) });
+                let event =
+                    json!({ "kind": "post", "text": format!("number {n}"), "attachments": attach(&[blob]) });
                 signed_in("main", 10 + (n % 50) as u16, node.now(), event).1
             })
             .collect();

@@ -19,7 +19,10 @@ fn copies_are_kept_current_through_time() {
     vouch(&node, &[2, 3]);
     let (one, wanted) = (held(&node, &bytes(30, KIB)), hash(&bytes(31, KIB)));
     let loose = about(&node, one);
-    assert_eq!((&loose["held"], &loose["replicas"], &loose["pinned"]), (&json!(true), &json!(0), &json!(false)));
+    assert_eq!(
+        (&loose["held"], &loose["replicas"], &loose["pinned"]),
+        (&json!(true), &json!(0), &json!(false))
+    );
     let post = post_with(&node, 4, &[one, wanted], "with output");
     assert_eq!(about(&node, one)["replicas"], 1);
     assert_eq!(get(node.address(), "/v1/blobs/wants").json()["blobs"], json!([]));

@@ -39,9 +39,11 @@ fn a_part_is_what_was_asked_for() {
     let sent = bytes(7, 700 * KIB);
     let blob = held(&node, &sent);
     let part = |range: &str| call(node.address(), "GET", &path(blob), &[("Range", range)], b"");
-    for (range, want) in
-        [("bytes=0-9", 0..10), ("bytes=600000-", 600_000..sent.len()), ("bytes=-5", sent.len() - 5..sent.len())]
-    {
+    for (range, want) in [
+        ("bytes=0-9", 0..10),
+        ("bytes=600000-", 600_000..sent.len()),
+        ("bytes=-5", sent.len() - 5..sent.len()),
+    ] {
         let got = part(range);
         assert_eq!((got.status, &got.body[..]), (206, &sent[want.clone()]), "{range}");
         let of = format!("bytes {}-{}/{}", want.start, want.end - 1, sent.len());
@@ -105,10 +107,16 @@ fn what_lies_about_its_hash_or_length_is_thrown_away() {
     assert_eq!(call(node.address(), "PUT", &path(other), &range, &sent).short(), (400, "bad_range".into()));
     assert_eq!(put(&node, &bytes(11, 101 * KIB)).1.short(), (413, "too_large".into()));
     let range = [("Content-Range", "bytes 0-9/1000000000000")];
-    assert_eq!(call(node.address(), "PUT", &path(other), &range, &sent[..10]).short(), (413, "too_large".into()));
+    assert_eq!(
+        call(node.address(), "PUT", &path(other), &range, &sent[..10]).short(),
+        (413, "too_large".into())
+    );
     // Without a length nobody knows whether it will fit.
     let mut chunked = connect(node.address());
-    let text = format!("PUT {} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n", path(other));
+    let text = format!(
+        "PUT {} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n",
+        path(other)
+    );
     chunked.write_all(text.as_bytes()).expect("sent");
     assert_eq!(answer(chunked).expect("an answer").status, 411);
     let left = std::fs::read_dir(node.settings.store.join("blobs/partial")).map_or(0, Iterator::count);

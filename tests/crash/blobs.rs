@@ -48,7 +48,8 @@ fn upload(process: &Process, from: u64, held: &Mutex<BTreeSet<u64>>) {
             }
             let range = format!("bytes {a}-{}/{}", b - 1, sent.len());
             let headers = [("Content-Range", &*range)];
-            let Ok(answer) = try_call(process.address, "PUT", &path(hash(&sent)), &headers, &sent[a..b]) else {
+            let Ok(answer) = try_call(process.address, "PUT", &path(hash(&sent)), &headers, &sent[a..b])
+            else {
                 return;
             };
             if matches!(answer.status, 200 | 201) {

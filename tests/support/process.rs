@@ -55,7 +55,8 @@ impl Process {
     /// `kill -9`, while others still hold it.
     pub fn signal_kill(&self) {
         let pid = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw);
-        rustix::process::kill_process(pid.expect("a process"), rustix::process::Signal::KILL).expect("killed");
+        rustix::process::kill_process(pid.expect("a process"), rustix::process::Signal::KILL)
+            .expect("killed");
     }
 
     /// `kill -9`

@@ -91,8 +91,7 @@ fn others(reader: &Reader<'_>, replay: &Replay) -> Result<(), String> {
 fn lists(reader: &Reader<'_>, replay: &Replay) -> Result<(), String> {
     let views: Vec<BlobView> = replay.document.blobs.values().copied().collect();
     let name = |view: &BlobView| replay.intake.blob_name(view.blob).expect("a blob");
-    let mut order: Vec<_> =
-        views.iter().filter(|v| v.held && !v.pinned).map(|v| (v.rank, name(v))).collect();
+    let mut order: Vec<_> = views.iter().filter(|v| v.held && !v.pinned).map(|v| (v.rank, name(v))).collect();
     let mut wants: Vec<_> =
         views.iter().filter(|v| !v.held && v.confirmed).map(|v| (name(v), v.replicas)).collect();
     let mut spares: Vec<_> =

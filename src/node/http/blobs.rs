@@ -191,8 +191,11 @@ async fn upload(
         }
         Err(Refused { code, problem, offset }) => {
             app.core.metrics.uploaded(code);
-            // A connection that is closed with something unread is reset, and the client may not see why.
-            body.rinse().await;
+            // A connection that is closed with something unread is reset, and the client may not see why;
+            // but where too many are at it, none is waited for.
+            if code != Later::Busy.as_str() {
+                body.rinse().await;
+            }
             let mut answer = problem.with("code", code).into_response();
             if let Some(offset) = offset {
                 answer.headers_mut().insert(UPLOAD_OFFSET, offset.into());
@@ -299,7 +302,8 @@ async fn blocking<T: Send + 'static>(
 fn extent(headers: &HeaderMap, most: u64) -> Result<(u64, u64, u64), Refused> {
     let text = |name| headers.get(name).and_then(|v: &HeaderValue| v.to_str().ok());
     let length = text(header::CONTENT_LENGTH).and_then(|n| n.parse::<u64>().ok());
-    let length = length.ok_or_else(|| Refused::new(411, "length_required", "say with `Content-Length` how much comes"))?;
+    let length = length
+        .ok_or_else(|| Refused::new(411, "length_required", "say with `Content-Length` how much comes"))?;
     let (from, size) = match text(header::CONTENT_RANGE).map(range::sent) {
         None => (0, length),
         Some(Some((from, bytes, size))) if bytes == length => (from, size),
@@ -368,7 +372,11 @@ async fn take_in(
     blocking(move || {
         if !taken.is_true() {
             taken.discard();
-            return Err(Refused::new(422, "bad_hash", "what came is not what the name says; it was thrown away"));
+            return Err(Refused::new(
+                422,
+                "bad_hash",
+                "what came is not what the name says; it was thrown away",
+            ));
         }
         Ok(Took::All(size, finishing.keeper.finish(blob, taken)?))
     })
@@ -569,10 +577,11 @@ pub async fn evict(State(app): State<Arc<App>>, Json(pass): Json<Pass>) -> Resul
         return Err(Problem::later(why));
     }
     let (passed, left) = apart(move || {
-        let passed = app.keeper.evict(pass.to.unwrap_or(app.keeper.low_water()), 0, None).map_err(|e| match e {
-            KeepError::Unsaid(why) => Problem::later(why),
-            other => Problem::new(500, "the disk failed", other.to_string()),
-        })?;
+        let passed =
+            app.keeper.evict(pass.to.unwrap_or(app.keeper.low_water()), 0, None).map_err(|e| match e {
+                KeepError::Unsaid(why) => Problem::later(why),
+                other => Problem::new(500, "the disk failed", other.to_string()),
+            })?;
         Ok((passed, app.core.blobs.accounts().sums().used))
     })
     .await?;

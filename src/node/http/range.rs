@@ -14,10 +14,13 @@ pub enum Wanted {
 /// Reads a `Range` header for something of `size` bytes. One that is no range of bytes, or several, is as
 /// if there were none.
 pub fn wanted(header: Option<&str>, size: u64) -> Wanted {
-    let Some((from, to)) = header.and_then(|h| h.strip_prefix("bytes=")).and_then(|r| r.split_once('-')) else {
+    let Some((from, to)) = header.and_then(|h| h.strip_prefix("bytes=")).and_then(|r| r.split_once('-'))
+    else {
         return Wanted::All;
     };
-    let number = |text: &str| text.trim().bytes().all(|b| b.is_ascii_digit()).then(|| text.trim().parse().unwrap_or(u64::MAX));
+    let number = |text: &str| {
+        text.trim().bytes().all(|b| b.is_ascii_digit()).then(|| text.trim().parse().unwrap_or(u64::MAX))
+    };
     let (from, to) = (from.trim(), to.trim());
     let (first, last) = match (number(from), number(to)) {
         (Some(_), Some(suffix)) if from.is_empty() && !to.is_empty() => {
@@ -41,7 +44,8 @@ pub fn wanted(header: Option<&str>, size: u64) -> Wanted {
 pub fn sent(header: &str) -> Option<(u64, u64, u64)> {
     let (range, size) = header.strip_prefix("bytes ")?.split_once('/')?;
     let (first, last) = range.split_once('-')?;
-    let number = |text: &str| text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse::<u64>().ok()).flatten();
+    let number =
+        |text: &str| text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse::<u64>().ok()).flatten();
     let (first, last, size) = (number(first)?, number(last)?, number(size)?);
     (first <= last && last < size).then_some((first, last - first + 1, size))
 }
@@ -73,7 +77,14 @@ mod tests {
     fn what_is_sent_is_read() {
         assert_eq!(sent("bytes 10-19/100"), Some((10, 10, 100)));
         assert_eq!(sent("bytes 99-99/100"), Some((99, 1, 100)));
-        for wrong in ["bytes 10-19/*", "bytes 10-100/100", "bytes 19-10/100", "10-19/100", "bytes -9/100", "bytes 1-2/"] {
+        for wrong in [
+            "bytes 10-19/*",
+            "bytes 10-100/100",
+            "bytes 19-10/100",
+            "10-19/100",
+            "bytes -9/100",
+            "bytes 1-2/",
+        ] {
             assert_eq!(sent(wrong), None, "{wrong}");
         }
     }
