@@ -1,6 +1,7 @@
 //! `/v1/blobs`: uploads that may be resumed, reads that are verified, and what the network should hold.
 
 use super::body::{BodyError, Paced};
+use super::params::{Params, Within};
 use super::range::{self, Wanted};
 use super::{App, Origin, Problem, apart, problem};
 use crate::blobs::{Begin, Opened, Read, Short, Source, Taken, Why};
@@ -12,7 +13,7 @@ use crate::node::limits;
 use crate::node::outcome::Later;
 use crate::store::{RankRecord, Standing};
 use axum::body::Body;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -74,7 +75,7 @@ impl App {
 async fn read(
     State(app): State<Arc<App>>,
     Extension(origin): Extension<Origin>,
-    Path(hash): Path<String>,
+    Within(hash): Within<String>,
     method: Method,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
@@ -171,7 +172,7 @@ fn not_here(app: &App, blob: Hex32, source: Source) -> Result<Response, Problem>
 async fn upload(
     State(app): State<Arc<App>>,
     Extension(origin): Extension<Origin>,
-    Path(hash): Path<String>,
+    Within(hash): Within<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
@@ -412,7 +413,7 @@ fn begin(app: &App, blob: Hex32, source: Source, from: u64, size: u64) -> Result
 }
 
 /// `GET /v1/blobs/{hash}/about`: what the network should hold of it; never a number derived from trust.
-async fn about(State(app): State<Arc<App>>, Path(hash): Path<String>) -> Result<Response, Problem> {
+async fn about(State(app): State<Arc<App>>, Within(hash): Within<String>) -> Result<Response, Problem> {
     let blob = name(&hash)?;
     let (size, word) = (app.core.blobs.accounts().size(blob), app.core.store.blob(blob)?);
     let record = app.core.store.read().rank(blob)?;
@@ -456,7 +457,7 @@ fn page(blobs: Vec<(Hex32, Value)>, most: usize) -> Response {
 }
 
 /// `GET /v1/blobs/wants`: blobs of confirmed posts that the node does not hold.
-async fn wants(State(app): State<Arc<App>>, Query(asked): Query<Page>) -> Result<Response, Problem> {
+async fn wants(State(app): State<Arc<App>>, Params(asked): Params<Page>) -> Result<Response, Problem> {
     let (after, most) = asked.read()?;
     let wants = apart(move || Ok(app.core.store.read().wants(after, most)?)).await?;
     let json = |(blob, replicas): (Hex32, u8)| (blob, json!({ "blob": blob, "replicas": replicas }));
@@ -464,7 +465,7 @@ async fn wants(State(app): State<Arc<App>>, Query(asked): Query<Page>) -> Result
 }
 
 /// `GET /v1/blobs/spares`: held blobs that are not pinned, and of which the network needs no copy.
-async fn spares(State(app): State<Arc<App>>, Query(asked): Query<Page>) -> Result<Response, Problem> {
+async fn spares(State(app): State<Arc<App>>, Params(asked): Params<Page>) -> Result<Response, Problem> {
     let (after, most) = asked.read()?;
     let found = apart(move || {
         let spares = app.core.store.read().spares(after, most)?;
@@ -508,7 +509,7 @@ pub fn status(core: &Core) -> Value {
 }
 
 /// `GET /admin/blobs`: what is held, with the rank of each. For the owner alone.
-pub async fn held(State(app): State<Arc<App>>, Query(asked): Query<Page>) -> Result<Response, Problem> {
+pub async fn held(State(app): State<Arc<App>>, Params(asked): Params<Page>) -> Result<Response, Problem> {
     let (after, most) = asked.read()?;
     let found = apart(move || {
         let ranks = app.core.store.read().ranks(after, most)?;
@@ -535,7 +536,10 @@ pub struct Next {
 }
 
 /// `GET /admin/evict`: the next that would go, with the reason for each. For the owner alone.
-pub async fn next_to_go(State(app): State<Arc<App>>, Query(next): Query<Next>) -> Result<Response, Problem> {
+pub async fn next_to_go(
+    State(app): State<Arc<App>>,
+    Params(next): Params<Next>,
+) -> Result<Response, Problem> {
     let most = next.limit.unwrap_or(20).clamp(1, 10_000);
     let found = apart(move || {
         let (mut after, mut found) = (None, Vec::new());
