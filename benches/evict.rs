@@ -108,7 +108,7 @@ fn start(directory: &Path) -> Node {
     let settings = Settings {
         store: directory.join("store"),
         index: directory.join("index"),
-        profiles: directory.join("profiles"),
+        profiles: Vec::new(),
         config,
         listen: "127.0.0.1:0".parse().expect("an address"),
         socket: directory.join("wats.sock"),

@@ -110,10 +110,9 @@ async fn read(
             (first, last - first + 1)
         }
         Wanted::Nothing => {
-            *answer.status_mut() = StatusCode::RANGE_NOT_SATISFIABLE;
+            let problem = Problem::new(416, "range not satisfiable", format!("it has {size} bytes"));
             let of = value(&format!("bytes */{size}"))?;
-            answer.headers_mut().insert(header::CONTENT_RANGE, of);
-            return Ok(answer);
+            return Ok(([(header::CONTENT_RANGE, of)], problem).into_response());
         }
     };
     answer.headers_mut().insert(header::CONTENT_LENGTH, length.into());
