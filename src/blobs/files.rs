@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// Where unfinished files are.
 const PARTIAL: &str = "partial";
 /// Bytes that are read at a time.
-pub(super) const BLOCK: usize = 256 << 10;
+const BLOCK: usize = 64 << 10;
 
 /// The directory of the files.
 #[derive(Clone, Debug, PartialEq, Eq)]

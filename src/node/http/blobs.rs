@@ -3,6 +3,7 @@
 use super::body::{BodyError, Paced};
 use super::params::{Params, Within};
 use super::range::{self, Wanted};
+use super::shares::Share;
 use super::{App, Origin, Problem, apart, problem};
 use crate::blobs::{Begin, Opened, Read, Short, Source, Taken, Why};
 use crate::config::decimal;
@@ -119,13 +120,25 @@ async fn read(
     if method == Method::HEAD {
         return Ok(answer);
     }
-    *answer.body_mut() = verified(app, blob, from, length, length == size).await?;
+    let busy = || Problem::later(Later::Busy);
+    let share = source(origin).map(|source| app.reading.take(source).ok_or_else(busy)).transpose()?;
+    let part = Part { from, length, all: length == size };
+    *answer.body_mut() = verified(app, blob, part, share).await?;
     Ok(answer)
+}
+
+/// What of a blob is sent.
+struct Part {
+    from: u64,
+    length: u64,
+    /// Whether that is all of it.
+    all: bool,
 }
 
 /// A blob, or a part, of which the file was found to be what its name says; while all of it is sent that
 /// is looked at once more, and the answer breaks off before its end when it is not so.
-async fn verified(app: Arc<App>, blob: Hex32, from: u64, length: u64, all: bool) -> Result<Body, Problem> {
+async fn verified(app: Arc<App>, blob: Hex32, part: Part, share: Option<Share>) -> Result<Body, Problem> {
+    let Part { from, length, all } = part;
     let keeping = app.clone();
     let opened = apart(move || {
         let lost = |why| {
@@ -139,17 +152,17 @@ async fn verified(app: Arc<App>, blob: Hex32, from: u64, length: u64, all: bool)
             Opened::Damaged => Err(lost(Why::Damaged)),
         }
     });
-    let next = move |(app, mut read): (Arc<App>, Read)| async move {
+    let next = move |(app, share, mut read): (Arc<App>, Option<Share>, Read)| async move {
         let block = tokio::task::spawn_blocking(move || {
             let block = read.block();
             if block.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::InvalidData) {
                 app.keeper.lose(blob, Why::Damaged);
             }
-            block.map(|block| block.map(|block| (block, (app, read))))
+            block.map(|block| block.map(|block| (block, (app, share, read))))
         });
         block.await.map_err(io::Error::other)?
     };
-    Ok(Body::from_stream(stream::try_unfold((app, opened.await?), next)))
+    Ok(Body::from_stream(stream::try_unfold((app, share, opened.await?), next)))
 }
 
 fn failed(error: io::Error) -> Problem {
@@ -477,6 +490,8 @@ async fn spares(State(app): State<Arc<App>>, Params(asked): Params<Page>) -> Res
 
 /// For `wats status`.
 pub fn status(core: &Core) -> Value {
+    // Before the accounts are locked: uploads lock them while their table is.
+    let unfinished = core.blobs.uploads.len();
     let accounts = core.blobs.accounts();
     let (sums, storage) = (accounts.sums(), &core.blobs.storage);
     let gone: serde_json::Map<String, Value> = core
@@ -497,7 +512,7 @@ pub fn status(core: &Core) -> Value {
         "held": sums.blobs,
         "bytes": sums.used,
         "uploading_bytes": sums.reserved,
-        "unfinished": core.blobs.uploads.len(),
+        "unfinished": unfinished,
         "unattached_bytes": sums.unattached,
         "unattached_limit": storage.unattached_bytes,
         "high_water": storage.high_water,

@@ -56,8 +56,11 @@ use tower_http::compression::predicate::SizeAbove;
 const COMPRESSED: u64 = 1024;
 /// Connections at a time, of all clients.
 const CONNECTIONS: usize = 4096;
-/// Files that the node needs besides: a store that cannot open a file has failed.
-const OTHER_FILES: u64 = 700;
+/// Blobs that are read at a time, each of which is an open file.
+const READING: usize = 256;
+/// Files that the node needs besides: a store that cannot open a file has failed. 700 for it and the index,
+/// the others for blobs.
+const OTHER_FILES: u64 = 1_300;
 
 /// Makes room for open files, and says how many connections there is room for.
 fn open_files(most: usize) -> usize {
@@ -122,6 +125,8 @@ pub struct App {
     working: Shares,
     /// Uploads of them.
     uploading: Shares,
+    /// Blobs that are sent.
+    reading: Shares,
     keeper: Arc<Keeper>,
     search: Search,
     stop: CancellationToken,
@@ -141,7 +146,8 @@ impl App {
         let core = keeper.core().clone();
         let working = Shares::new(core.limits.requests);
         let uploading = Shares::new(core.blobs.storage.uploads);
-        Arc::new(App { core, lanes, rates, ask, token, working, uploading, keeper, search, stop })
+        let reading = Shares::new(READING);
+        Arc::new(App { core, lanes, rates, ask, token, working, uploading, reading, keeper, search, stop })
     }
 
     /// A held event of a network that the node carries: of one that it no longer does events stay in the
