@@ -39,6 +39,7 @@ fn main() {
         node.wait_ready().expect("ready");
         let ready = began.elapsed();
         let mut owner = Client::connect(Address::Socket(directory.join("wats.sock"))).expect("a socket");
+        quiet(&node);
         let mut left = blobs;
         for (n, pass) in PASSES.into_iter().enumerate() {
             left -= pass;
@@ -64,6 +65,17 @@ fn main() {
         );
         node.stop().expect("it stops");
         fs::remove_dir_all(&directory).expect("the bench's own directory");
+    }
+}
+
+/// Waits until the store has sorted into files what the start wrote.
+fn quiet(node: &Node) {
+    let (mut bytes, mut since) = (0, Instant::now());
+    while since.elapsed() < Duration::from_secs(5) {
+        std::thread::sleep(Duration::from_millis(100));
+        if node.core().store.bytes() != bytes {
+            (bytes, since) = (node.core().store.bytes(), Instant::now());
+        }
     }
 }
 

@@ -225,8 +225,7 @@ pub fn views(store: &Arc<Store>, config: &Config, mode: Mode) -> Result<Finding,
         return Ok(finding("views", State::Good, "none yet: a node makes them when it starts"));
     }
     let clock = Clock::set_to(ticked.now);
-    let (limits, storage) = (config.limits.clone(), config.storage.clone());
-    let core = Arc::new(Core::new(store.clone(), config.rules(), limits, storage, clock));
+    let core = Arc::new(Core::new(store.clone(), config.rules(), config.limits.clone(), clock));
     let mut driver = Driver::new(core.clone(), config, config.node.workers)?;
     let Some(loaded) = load(&core, &mut driver, crate::node::Until::Views(ticked))? else {
         return Ok(finding("views", State::Notice, "not compared"));

@@ -66,9 +66,9 @@ pub struct Core {
 
 impl Core {
     /// A core that is loading.
-    pub fn new(store: Arc<Store>, rules: Rules, limits: Limits, storage: Storage, clock: Clock) -> Core {
+    pub fn new(store: Arc<Store>, rules: Rules, limits: Limits, clock: Clock) -> Core {
         Core {
-            blobs: Blobs::new(store.blob_files(), storage),
+            blobs: Blobs::new(store.blob_files(), Storage::default()),
             store,
             rules,
             limits,
@@ -86,6 +86,13 @@ impl Core {
             failure: Mutex::new(None),
             alive: Mutex::new(Instant::now()),
         }
+    }
+
+    /// With a budget for its blobs.
+    #[must_use]
+    pub fn keeping(mut self, storage: Storage) -> Core {
+        self.blobs = Blobs::new(self.store.blob_files(), storage);
+        self
     }
 
     /// How far it is.

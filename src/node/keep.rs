@@ -184,9 +184,8 @@ impl Keeper {
         let stopping = || KeepError::Unsaid(Later::Stopping);
         self.to_commit.send(group).map_err(|_| stopping())?;
         for answered in answers {
-            match answered.blocking_recv().map_err(|_| stopping())? {
-                Outcome::Later { why, .. } => return Err(KeepError::Unsaid(why)),
-                _ => {}
+            if let Outcome::Later { why, .. } = answered.blocking_recv().map_err(|_| stopping())? {
+                return Err(KeepError::Unsaid(why));
             }
         }
         Ok(())

@@ -150,9 +150,8 @@ impl Node {
         }
         let store = Arc::new(Store::open(&settings.store, settings.sizes)?);
         let rules = settings.config.rules();
-        let storage = settings.config.storage.clone();
-        let core = Core::new(store, rules, settings.limits.clone(), storage, settings.clock.clone());
-        let core = Arc::new(core);
+        let core = Core::new(store, rules, settings.limits.clone(), settings.clock.clone());
+        let core = Arc::new(core.keeping(settings.config.storage.clone()));
         let own =
             settings.config.networks.iter().flatten().flat_map(|network| network.profiles.iter().copied());
         core.blobs.accounts().own(own);
