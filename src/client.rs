@@ -1,8 +1,13 @@
 //! A client of a running node: HTTP over its socket, or over an address.
 
+mod upload;
+
+pub use upload::blob_path;
+
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1;
+use hyper::header::HeaderName;
 use hyper::{Method, Request, Response, StatusCode, header};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
@@ -13,6 +18,9 @@ use tokio::net::{TcpStream, UnixStream};
 
 /// The longest answer that is read into memory, in bytes.
 const MAX_ANSWER: usize = 256 << 20;
+
+const JSON: (HeaderName, &str) = (header::CONTENT_TYPE, "application/json");
+const LINES: (HeaderName, &str) = (header::CONTENT_TYPE, "application/x-ndjson");
 
 /// Why a node did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -119,7 +127,7 @@ impl Client {
     /// # Errors
     /// When the node does not answer, or with an error.
     pub fn get(&mut self, path: &str) -> Result<Value, ClientError> {
-        let (_, body) = self.call(Method::GET, path, "", Bytes::new())?;
+        let (_, body) = self.call(Method::GET, path, &[], Bytes::new())?;
         read_json(&body)
     }
 
@@ -129,7 +137,7 @@ impl Client {
     /// When the node does not answer, or with an error.
     pub fn post(&mut self, path: &str, document: &Value) -> Result<Value, ClientError> {
         let body = document.to_string().into();
-        let (_, body) = self.call(Method::POST, path, "application/json", body)?;
+        let (_, body) = self.call(Method::POST, path, &[JSON], body)?;
         read_json(&body)
     }
 
@@ -139,7 +147,7 @@ impl Client {
     /// When the node does not answer, or refuses it.
     pub fn event(&mut self, text: &str) -> Result<Value, ClientError> {
         let body = Bytes::copy_from_slice(text.as_bytes());
-        let (_, body) = self.call(Method::POST, "/v1/events", "application/json", body)?;
+        let (_, body) = self.call(Method::POST, "/v1/events", &[JSON], body)?;
         read_json(&body)
     }
 
@@ -148,7 +156,7 @@ impl Client {
     /// # Errors
     /// When the node does not answer, or with an error about all of them.
     pub fn lines(&mut self, path: &str, lines: Vec<u8>) -> Result<Vec<Value>, ClientError> {
-        let (_, body) = self.call(Method::POST, path, "application/x-ndjson", lines.into())?;
+        let (_, body) = self.call(Method::POST, path, &[LINES], lines.into())?;
         body.split(|&b| b == b'\n').filter(|line| !line.is_empty()).map(read_json).collect()
     }
 
@@ -157,7 +165,7 @@ impl Client {
     /// # Errors
     /// When the node does not answer, or with an error, or the answer breaks off.
     pub fn copy(&mut self, path: &str, out: &mut impl Write) -> Result<u64, ClientError> {
-        let response = self.send(Method::GET, path, "", Bytes::new())?;
+        let response = self.send(Method::GET, path, &[], Bytes::new())?;
         let status = response.status();
         if !status.is_success() {
             let retry = retry_after(response.headers());
@@ -180,10 +188,10 @@ impl Client {
         &mut self,
         method: Method,
         path: &str,
-        kind: &str,
+        headers: &[(HeaderName, &str)],
         body: Bytes,
     ) -> Result<(StatusCode, Bytes), ClientError> {
-        let response = self.send(method, path, kind, body)?;
+        let response = self.send(method, path, headers, body)?;
         let (status, retry) = (response.status(), retry_after(response.headers()));
         let lines = response.headers().get(header::CONTENT_TYPE).is_some_and(|v| v == "application/x-ndjson");
         let body = self.runtime.block_on(collect(response))?;
@@ -198,13 +206,13 @@ impl Client {
         &mut self,
         method: Method,
         path: &str,
-        kind: &str,
+        headers: &[(HeaderName, &str)],
         body: Bytes,
     ) -> Result<Response<Incoming>, ClientError> {
         if self.sender.as_ref().is_none_or(http1::SendRequest::is_closed) {
             self.reconnect()?;
         }
-        let request = request(method, path, kind, self.token.as_deref(), body)?;
+        let request = request(method, path, headers, self.token.as_deref(), body)?;
         let Some(sender) = &mut self.sender else {
             return Err(ClientError::Broken("it is closed".into()));
         };
@@ -235,7 +243,9 @@ pub async fn ask(
         Node::Address(address) => shake(TcpStream::connect(address).await.map_err(failed)?).await?,
     };
     let broken = |e: hyper::Error| ClientError::Broken(e.to_string());
-    let response = sender.send_request(request(method, path, kind, None, body)?).await.map_err(broken)?;
+    let kind = Some((header::CONTENT_TYPE, kind)).filter(|(_, kind)| !kind.is_empty());
+    let request = request(method, path, kind.as_slice(), None, body)?;
+    let response = sender.send_request(request).await.map_err(broken)?;
     let (status, retry) = (response.status(), retry_after(response.headers()));
     let body = collect(response).await?;
     match status.is_success() {
@@ -258,13 +268,13 @@ pub fn path(start: &str, query: &[(&str, Option<String>)]) -> String {
 fn request(
     method: Method,
     path: &str,
-    kind: &str,
+    headers: &[(HeaderName, &str)],
     token: Option<&str>,
     body: Bytes,
 ) -> Result<Request<Full<Bytes>>, ClientError> {
     let mut request = Request::builder().method(method).uri(path).header(header::HOST, "wats");
-    if !kind.is_empty() {
-        request = request.header(header::CONTENT_TYPE, kind);
+    for (name, value) in headers {
+        request = request.header(name, *value);
     }
     if let Some(token) = token {
         request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));

@@ -2,6 +2,10 @@
 //!
 //! The sequence is the truth and can only be read; everything that follows from it can be made again.
 
+mod blobs;
+
+pub use blobs::blobs;
+
 use crate::config::Config;
 use crate::event::{Hex32, Rules};
 use crate::files;
@@ -252,6 +256,9 @@ pub fn store(
 ) -> Result<Vec<Finding>, NodeError> {
     let mut found = vec![disk(store.directory(), &config.limits), clock(store, now)?, blocks(store)];
     found.extend(sequence(store, mode)?);
+    if found.iter().all(|f| f.state != State::Bad || f.check == "disk") {
+        found.extend(blobs(store, now, mode)?);
+    }
     if found.iter().all(|f| f.state != State::Bad || f.check == "disk") {
         found.push(views(store, config, mode)?);
     } else {

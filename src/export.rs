@@ -5,9 +5,9 @@
 
 use crate::event::{Event, Hex32, MAX_BYTES, Rules};
 use crate::log::{Record, read_record};
-use crate::store::{Logged, Seq, Store, StoreError};
+use crate::store::{BlobAt, Logged, Seq, Store, StoreError};
 use serde_json::json;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use wats_dataflows::ids::Millis;
 
 /// What to export; everything by default.
@@ -47,6 +47,9 @@ pub fn export<E: From<StoreError>>(
 ) -> Result<Exported, E> {
     let thread = wanted.thread.map(|root| members(store, root, last)).transpose()?;
     let mut exported = Exported::default();
+    let blobs = wanted.network.is_none() && thread.is_none();
+    // Of blobs that more was said of since, the last word is of those up to `last`.
+    let mut overtaken = said_after(store, last)?;
     for item in store.records(Seq(0)) {
         let (seq, logged) = item?;
         if seq > last {
@@ -55,12 +58,11 @@ pub fn export<E: From<StoreError>>(
         match logged {
             Logged::Copy { .. } => {}
             Logged::Blob { blob, received_at, present } => {
-                let at =
-                    store.blob(blob)?.filter(|at| (at.received_at, at.present) == (received_at, present));
-                let all = wanted.network.is_none() && thread.is_none();
-                if at.is_some() && all && wanted.covers(received_at) {
-                    let record = json!({ "received_at": received_at.0, "blob": blob, "present": present });
-                    line(&record.to_string())?;
+                let said = BlobAt { received_at, present };
+                if let Some(before) = overtaken.get_mut(&blob) {
+                    *before = said.after(*before).or(*before);
+                } else if blobs && wanted.covers(received_at) && store.blob(blob)? == Some(said) {
+                    line(&word(blob, said))?;
                     exported.blobs += 1;
                 }
             }
@@ -79,7 +81,28 @@ pub fn export<E: From<StoreError>>(
             }
         }
     }
+    for (blob, said) in overtaken {
+        if let Some(said) = said.filter(|said| blobs && wanted.covers(said.received_at)) {
+            line(&word(blob, said))?;
+            exported.blobs += 1;
+        }
+    }
     Ok(exported)
+}
+
+/// The blobs that something was said of after a place.
+fn said_after(store: &Store, last: Seq) -> Result<BTreeMap<Hex32, Option<BlobAt>>, StoreError> {
+    let mut said = BTreeMap::new();
+    for item in store.records(last) {
+        if let (_, Logged::Blob { blob, .. }) = item? {
+            said.insert(blob, None);
+        }
+    }
+    Ok(said)
+}
+
+fn word(blob: Hex32, BlobAt { received_at, present }: BlobAt) -> String {
+    json!({ "received_at": received_at.0, "blob": blob, "present": present }).to_string()
 }
 
 impl Wanted {

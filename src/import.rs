@@ -105,6 +105,8 @@ fn one(
     let Refusal { code, reason } = match judged {
         Ok(Record::Blob { blob, present }) => {
             imported.blobs += 1;
+            // What a log says of another node's disk is so here when it is so here.
+            let present = present && appender.has_blob(blob);
             return appender.blob(blob, present, received_at).map(drop);
         }
         Ok(Record::Event(event)) => match text {

@@ -4,6 +4,7 @@
 //! of `wats-dataflows`: the bytes of events and logs, names, configuration, and
 //! a generator of logs to try it on.
 
+pub mod blobs;
 pub mod client;
 pub mod cluster;
 pub mod config;

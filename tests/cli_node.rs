@@ -398,3 +398,62 @@ fn what_is_said_is_found_read_and_known() {
     assert!(!digest.is_empty());
     node.stop();
 }
+
+#[test]
+fn files_are_attached_read_examined_and_evicted() {
+    let dir = scratch("blobs");
+    good(&dir, &["init"]);
+    let node = Running::start(&dir, &[]);
+    // Larger than a piece, so that it goes in several.
+    let output: Vec<u8> = (0..9_000_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    fs::write(dir.join("output.txt"), &output).expect("mine");
+    fs::write(dir.join("small.txt"), "41 passed").expect("mine");
+    let printed = good(&dir, &["attach", "output.txt", "small.txt"]);
+    let hashes: Vec<&str> = printed.lines().filter_map(|line| line.split("  ").next()).collect();
+    assert_eq!(hashes[0], blake3::hash(&output).to_string());
+    good(&dir, &["blob", "get", hashes[0], "--out", "back.txt"]);
+    assert!(fs::read(dir.join("back.txt")).expect("written") == output);
+    settle(&dir);
+    let next = json_of(&dir, &["evict", "--dry-run", "5", "--json"]);
+    assert_eq!(next["blobs"].as_array().map(Vec::len), Some(2));
+    assert!(good(&dir, &["evict", "--dry-run"]).contains("no post that counts holds it"));
+    assert!(good(&dir, &["blob", "ls", "--spares"]).contains(hashes[1]));
+
+    let post = good(&dir, &["post", "It works", "--attach", "output.txt"]).trim().to_owned();
+    let react = good(&dir, &["react", &post, "--confirm", "--attach", "small.txt"]).trim().to_owned();
+    settle(&dir);
+    let exported = good(&dir, &["export"]);
+    let event =
+        exported.lines().find(|line| line.contains(&format!("\"id\":\"{react}\""))).expect("exported");
+    let event: Value = serde_json::from_str(event).expect("JSON");
+    assert_eq!(event["event"]["data"]["evidence"]["blob"], hashes[1]);
+    assert_eq!(event["event"]["attachments"][0]["name"], "small.txt");
+    assert!(good(&dir, &["blob", "ls"]).contains("pinned"));
+    assert!(good(&dir, &["evict", "--dry-run"]).contains("nothing would go"));
+    assert!(good(&dir, &["blob", "verify"]).starts_with("2 blobs read, 0"));
+    assert!(good(&dir, &["status"]).contains("blobs: 2 held"));
+    good(&dir, &["doctor"]);
+    good(&dir, &["backup", "copy"]);
+    node.stop();
+
+    good(&dir, &["doctor", "--dir", "copy"]);
+    let file = dir.join("node/store/blobs").join(&hashes[1][..2]).join(hashes[1]);
+    // The copy shares the file with the original: it gets one of its own.
+    fs::remove_file(&file).expect("mine");
+    fs::write(&file, "41 failed").expect("mine");
+    let looked = wats(&dir, &["doctor", "--dry-run"]);
+    assert!(
+        !looked.status.success() && out(&looked).contains("are not what their names say"),
+        "{}",
+        out(&looked)
+    );
+    assert!(good(&dir, &["doctor", "--repair"]).contains("repaired"));
+    assert!(!file.exists());
+    assert!(good(&dir, &["doctor"]).contains("1 blobs, each what its name says"));
+    let node = Running::start(&dir, &[]);
+    let gone = wats(&dir, &["blob", "get", hashes[1]]);
+    assert!(!gone.status.success() && err(&gone).contains("is not held"), "{}", err(&gone));
+    good(&dir, &["attach", "small.txt"]);
+    good(&dir, &["blob", "get", hashes[1]]);
+    node.stop();
+}

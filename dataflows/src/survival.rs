@@ -4,7 +4,7 @@ use crate::fixed::Fixed;
 use crate::ids::{BlobId, EventId, Millis};
 use crate::incremental::{Changes, Machine};
 use crate::status::Judged;
-use crate::views::{BlobView, EntryView};
+use crate::views::{BlobView, EntryView, Status};
 use differential_dataflow::operators::ThresholdTotal;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -13,13 +13,24 @@ use std::collections::BTreeMap;
 /// What a holder gives its blobs: (`score`, used, `created_at`).
 pub type Rank = (Fixed, bool, Millis);
 
+/// What a holder says of its blobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Holding {
+    /// What it ranks them.
+    pub rank: Rank,
+    /// Its `replicas`.
+    pub replicas: u8,
+    /// Whether it is confirmed.
+    pub confirmed: bool,
+}
+
 /// Something said about a blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Told {
     /// The node holds it.
     Held,
     /// A holder.
-    Holder(EventId, Rank),
+    Holder(EventId, Holding),
     /// A holder for whose sake it is never evicted.
     Pinned(EventId),
 }
@@ -29,8 +40,19 @@ pub enum Told {
 struct Blob {
     held: bool,
     holders: BTreeMap<(Rank, EventId), i64>,
+    /// How many holders have so many replicas, and are confirmed: a few values, however many holders.
+    needs: BTreeMap<(u8, bool), i64>,
     pinning: i64,
     shown: Option<BlobView>,
+}
+
+/// Adds to a count, and forgets it at zero.
+fn add<K: Ord>(counts: &mut BTreeMap<K, i64>, key: K, diff: i64) {
+    use std::collections::btree_map::Entry;
+    match counts.entry(key) {
+        Entry::Occupied(count) if *count.get() + diff == 0 => drop(count.remove()),
+        entry => *entry.or_default() += diff,
+    }
 }
 
 /// The machine of section 8: blobs by rank.
@@ -50,12 +72,9 @@ impl Machine for Blobs {
         match told {
             Told::Held => blob.held = diff > 0,
             Told::Pinned(_) => blob.pinning += diff,
-            Told::Holder(holder, rank) => {
-                let count = blob.holders.entry((rank, holder)).or_default();
-                *count += diff;
-                if *count == 0 {
-                    blob.holders.remove(&(rank, holder));
-                }
+            Told::Holder(holder, Holding { rank, replicas, confirmed }) => {
+                add(&mut blob.holders, (rank, holder), diff);
+                add(&mut blob.needs, (replicas, confirmed), diff);
             }
         }
     }
@@ -67,7 +86,14 @@ impl Machine for Blobs {
             };
             let rank = blob.holders.keys().next_back().map(|(rank, _)| *rank);
             let known = blob.held || rank.is_some();
-            let view = known.then_some(BlobView { blob: id, pinned: blob.pinning > 0, rank });
+            let view = known.then(|| BlobView {
+                blob: id,
+                held: blob.held,
+                pinned: blob.pinning > 0,
+                rank,
+                replicas: blob.needs.keys().map(|(replicas, _)| *replicas).max().unwrap_or(0),
+                confirmed: blob.needs.keys().any(|(_, confirmed)| *confirmed),
+            });
             if view != blob.shown {
                 out.extend(blob.shown.map(|v| (v, -1)));
                 out.extend(view.map(|v| (v, 1)));
@@ -100,8 +126,10 @@ pub fn holders<'s>(sources: Sources<'s>) -> Changes<'s, (BlobId, Told)> {
     let ranks = sources.judged.flat_map(|j| {
         let used = j.view.counts.uses + j.view.counts.cites > 0;
         let (holder, rank) = (j.view.post, (j.view.score, used, j.stamp.created_at));
+        let confirmed = j.view.status == Status::Confirmed;
+        let holding = Holding { rank, replicas: j.view.replicas, confirmed };
         let blobs: Vec<BlobId> = j.blobs.iter().flat_map(|blobs| blobs.iter().copied()).collect();
-        blobs.into_iter().map(move |blob| (blob, Told::Holder(holder, rank)))
+        blobs.into_iter().map(move |blob| (blob, Told::Holder(holder, holding)))
     });
     let pinned = sources.holders.semijoin(pinning).map(|(holder, blob)| (blob, Told::Pinned(holder)));
     sources.held.map(|blob| (blob, Told::Held)).concat(ranks).concat(pinned)

@@ -139,11 +139,17 @@ pub struct CoverView {
 pub struct BlobView {
     /// The blob.
     pub blob: BlobId,
+    /// Whether the node holds it.
+    pub held: bool,
     /// Never evicted.
     pub pinned: bool,
     /// The largest over its holders of (`score`, used, `created_at`); none without holders, which
     /// ranks below all.
     pub rank: Option<(Fixed, bool, Millis)>,
+    /// How many copies the network should hold of it: the most of its holders.
+    pub replicas: u8,
+    /// Whether a holder is confirmed.
+    pub confirmed: bool,
 }
 
 /// What posts are under, to be browsed by.

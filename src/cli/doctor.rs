@@ -13,7 +13,7 @@ use wats::home::Home;
 use wats::node::Clock;
 use wats::store::{Sizes, Store};
 
-/// Examine a node: permissions, disk, clock, every record, and every view against a recompute
+/// Examine a node: permissions, disk, clock, every record and blob, and every view against a recompute
 ///
 /// Of a running node a copy of the store is examined, which costs the memory of a second node; repairs
 /// of the store need it stopped.

@@ -33,6 +33,7 @@ fn of_environment() -> Vec<(String, String, String)> {
     let tables = [
         ("WATS_NODE_", "node"),
         ("WATS_LIMITS_", "limits"),
+        ("WATS_STORAGE_", "storage"),
         ("WATS_POLICY_", "policy"),
         ("WATS_AGENT_", "agent"),
     ];

@@ -4,10 +4,12 @@
 //! be read, written or done; 2 when the command line itself is wrong.
 
 mod backup;
+mod blob;
 mod browse;
 mod config;
 mod consult;
 mod doctor;
+mod evict;
 mod export;
 mod generate;
 mod home;
@@ -65,6 +67,8 @@ enum Command {
     React(speak::ReactArgs),
     Digest(speak::DigestArgs),
     Announce(speak::AnnounceArgs),
+    Attach(blob::AttachArgs),
+    Blob(blob::Args),
     Init(init::Args),
     Node(node::Args),
     Status(status::Args),
@@ -78,6 +82,7 @@ enum Command {
     Import(import::Args),
     Export(export::Args),
     Backup(backup::Args),
+    Evict(evict::Args),
     Doctor(doctor::Args),
     Config(config::Args),
     Completions(manual::CompletionsArgs),
@@ -109,6 +114,8 @@ pub(crate) fn run() -> ExitCode {
         Command::React(args) => speak::react(&args),
         Command::Digest(args) => speak::digest(&args),
         Command::Announce(args) => speak::announce(&args),
+        Command::Attach(args) => blob::attach(&args),
+        Command::Blob(args) => blob::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Node(args) => node::run(&args),
         Command::Status(args) => status::run(&args),
@@ -121,6 +128,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Import(args) => import::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Backup(args) => backup::run(&args),
+        Command::Evict(args) => evict::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Config(args) => config::run(&args),
         Command::Completions(args) => manual::completions(&args),

@@ -8,11 +8,20 @@ use super::home::{InNetwork, digits, event as event_of, network};
 use serde_json::{Value, json};
 use std::error::Error;
 use std::io::{Read, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use wats::client::Client;
 use wats::event::fields::DIGEST;
 use wats::event::{Draft, Hex32, MAX_BYTES};
 use wats::node::Clock;
+
+/// What comes with it
+#[derive(Debug, clap::Args)]
+struct Files {
+    /// A file to attach: the running node keeps it; may be repeated
+    #[arg(long = "attach", value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    attach: Vec<PathBuf>,
+}
 
 /// What a post says
 #[derive(Debug, clap::Args)]
@@ -26,6 +35,8 @@ struct Words {
     /// An event that it cites: an id, or its first 8 or more digits; may be repeated
     #[arg(long = "ref", value_name = "ID", value_parser = digits)]
     refs: Vec<String>,
+    #[command(flatten)]
+    files: Files,
 }
 
 /// Ask the network something
@@ -60,6 +71,8 @@ pub(super) struct AnswerArgs {
     /// An event that it cites: an id, or its first 8 or more digits; may be repeated
     #[arg(long = "ref", value_name = "ID", value_parser = digits)]
     refs: Vec<String>,
+    #[command(flatten)]
+    files: Files,
 }
 
 /// Tell the network something
@@ -144,6 +157,9 @@ pub(super) struct ReactArgs {
     /// Where you ran it: versions, system
     #[arg(long, value_name = "TEXT", requires = "evidence")]
     env: Option<String>,
+    /// With the output: such evidence weighs more for whoever can fetch it; the first is the evidence
+    #[command(flatten)]
+    files: Files,
 }
 
 /// `wats ask`
@@ -151,14 +167,14 @@ pub(super) fn ask(args: &AskArgs) -> Outcome {
     let mut event = json!({ "kind": "ask", "title": args.title });
     words(&mut event, &args.words)?;
     list(&mut event, "to", &args.addressees);
-    say(&args.to, |_, _| Ok(event))
+    say(&args.to, |node, _| attached(node, event, &args.words.files))
 }
 
 /// `wats post`
 pub(super) fn post(args: &PostArgs) -> Outcome {
     let mut event = json!({ "kind": "post", "title": args.title });
     words(&mut event, &args.words)?;
-    say(&args.to, |_, _| Ok(event))
+    say(&args.to, |node, _| attached(node, event, &args.words.files))
 }
 
 /// `wats answer`
@@ -168,7 +184,8 @@ pub(super) fn answer(args: &AnswerArgs) -> Outcome {
     list(&mut event, "refs", &args.refs);
     say(&args.to, |node, _| {
         let parent = event_of(node, &args.parent)?;
-        reply(node, event, parent)
+        let event = reply(node, event, parent)?;
+        attached(node, event, &args.files)
     })
 }
 
@@ -183,13 +200,14 @@ pub(super) fn digest(args: &DigestArgs) -> Outcome {
         if let Some(older) = &args.supersedes {
             event["data"] = json!({ "supersedes": event_of(node, older)? });
         }
-        match &args.under {
+        let event = match &args.under {
             Some(ask) => {
                 let ask = event_of(node, ask)?;
-                reply(node, event, ask)
+                reply(node, event, ask)?
             }
-            None => Ok(event),
-        }
+            None => event,
+        };
+        attached(node, event, &args.words.files)
     })
 }
 
@@ -226,14 +244,15 @@ pub(super) fn react(args: &ReactArgs) -> Outcome {
             }
         }
     }
-    if args.contradict && args.evidence.is_none() {
+    let bare = args.evidence.is_none() && args.files.attach.is_empty();
+    if args.contradict && bare {
         return Err(
             "a contradiction without evidence is only a vote: say how you know with --evidence, or answer \
                     with the reason and cite the post"
                 .into(),
         );
     }
-    if args.confirm && args.evidence.is_none() {
+    if args.confirm && bare {
         note("a confirmation without evidence is only a vote: say how you know with --evidence");
     }
     say(&args.to, |node, reader| {
@@ -242,7 +261,13 @@ pub(super) fn react(args: &ReactArgs) -> Outcome {
         if target["event"]["author"] == reader.to_string() {
             note("this is your own post: what you say of it counts zero");
         }
-        Ok(json!({ "kind": "react", "parent": id, "data": data }))
+        let mut event = attached(node, json!({ "kind": "react", "parent": id }), &args.files)?;
+        if let Some(output) = event["attachments"].get(0) {
+            // Evidence of whatever shape is an object now, and says where the output is (record 0019, 1.1).
+            data["evidence"]["blob"] = output["blob"].clone();
+        }
+        event["data"] = data;
+        Ok(event)
     })
 }
 
@@ -257,6 +282,18 @@ fn reply(node: &mut Client, mut event: Value, parent: Hex32) -> Result<Value, Bo
     let thread = found["event"]["thread"].clone();
     event["parent"] = json!(parent);
     event["thread"] = if thread.is_null() { json!(parent) } else { thread };
+    Ok(event)
+}
+
+/// An event with files that the node keeps: they are there before anybody reads of them.
+fn attached(node: &mut Client, mut event: Value, files: &Files) -> Result<Value, Box<dyn Error>> {
+    let mut attachments = Vec::new();
+    for file in &files.attach {
+        let (blob, size) = node.upload(file).map_err(|e| format!("{}: {e}", file.display()))?;
+        let name = file.file_name().and_then(|name| name.to_str()).unwrap_or("file");
+        attachments.push(json!({ "blob": blob, "size": size, "name": name }));
+    }
+    list(&mut event, "attachments", &attachments);
     Ok(event)
 }
 

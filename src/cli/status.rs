@@ -59,6 +59,23 @@ fn show(status: &Value, out: &mut impl Write) -> io::Result<()> {
     )?;
     let full = if storage["full"] == true { ": FULL, events are refused" } else { "" };
     writeln!(out, "storage: {} bytes, {} bytes free{full}", storage["store_bytes"], storage["free_bytes"])?;
+    let blobs = &status["blobs"];
+    writeln!(
+        out,
+        "blobs: {} held, {} bytes of {}; {} unfinished uploads; {} bytes that no key is charged for, of {}",
+        blobs["held"],
+        blobs["bytes"],
+        blobs["high_water"],
+        blobs["unfinished"],
+        blobs["unattached_bytes"],
+        blobs["unattached_limit"]
+    )?;
+    for (why, gone) in blobs["gone"].as_object().into_iter().flatten() {
+        writeln!(out, "  gone ({why}): {} blobs, {} bytes", gone["blobs"], gone["bytes"])?;
+    }
+    for gone in blobs["lately"].as_array().into_iter().flatten().rev().take(3) {
+        writeln!(out, "  {} went: {}", text(&gone["blob"]), text(&gone["reason"]))?;
+    }
     for (outcome, count) in status["ingest"].as_object().into_iter().flatten() {
         writeln!(out, "  {outcome}: {count}")?;
     }

@@ -17,6 +17,9 @@
 //! [limits]                   # bounds of a node
 //! key_per_second = 100
 //!
+//! [storage]                  # how much blobs may take up
+//! high_water = 10737418240
+//!
 //! [agent]                    # what `wats runner` runs
 //! command = ["my-agent"]
 //! ```
@@ -28,12 +31,15 @@ mod agent;
 mod node;
 mod policy;
 mod print;
+mod storage;
 mod value;
 
 pub use agent::{AgentConfig, MAX_SHARE};
 pub use node::NodeConfig;
 pub use print::print;
+pub use value::decimal;
 
+use crate::blobs::Storage;
 use crate::event::{Hex32, Rules};
 use crate::node::Limits;
 use std::fs::File;
@@ -58,6 +64,8 @@ pub struct Config {
     pub node: NodeConfig,
     /// The bounds of a node.
     pub limits: Limits,
+    /// How much blobs may take up.
+    pub storage: Storage,
     /// What the runner runs.
     pub agent: AgentConfig,
 }
@@ -97,7 +105,7 @@ pub enum ConfigError {
 }
 
 /// The tables whose keys can be overridden one by one.
-const TABLES: [&str; 4] = ["node", "limits", "policy", "agent"];
+const TABLES: [&str; 5] = ["node", "limits", "policy", "agent", "storage"];
 
 /// The longest configuration file, in bytes.
 pub const MAX_CONFIG: u64 = 1 << 20;
@@ -152,9 +160,10 @@ impl Config {
                 "policy" => policy::read(&values, value, &mut self.policy)?,
                 "node" => node::read(&values, value, &mut self.node)?,
                 "limits" => node::read_limits(&values, value, &mut self.limits)?,
+                "storage" => storage::read(&values, value, &mut self.storage)?,
                 "agent" => agent::read(&values, value, &mut self.agent)?,
                 other => {
-                    let known = "`network`, `policy`, `node`, `limits` and `agent`";
+                    let known = "`network`, `policy`, `node`, `limits`, `storage` and `agent`";
                     return Err(values.unknown(key, other, known));
                 }
             }
@@ -162,7 +171,8 @@ impl Config {
         Ok(())
     }
 
-    /// Overrides one key of `[node]`, `[limits]`, `[policy]` or `[agent]`, as in `limits.key_burst`; `from` is what
+    /// Overrides one key of `[node]`, `[limits]`, `[storage]`, `[policy]` or `[agent]`, as in
+    /// `limits.key_burst`; `from` is what
     /// errors call it. The value is as in the file, and a text needs no quotes.
     ///
     /// # Errors
@@ -172,7 +182,7 @@ impl Config {
         let wrong = |what: &str| ConfigError::Wrong { file, line: 1, what: what.to_owned() };
         let Some((table, key)) = name.split_once('.').filter(|(table, _)| TABLES.contains(table)) else {
             return Err(wrong(
-                "name a key like `limits.key_burst`, of `node`, `limits`, `policy` or `agent`",
+                "name a key like `limits.key_burst`, of `node`, `limits`, `storage`, `policy` or `agent`",
             ));
         };
         let plain = |text: &str| text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');

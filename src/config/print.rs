@@ -13,6 +13,7 @@ pub fn print(config: &Config) -> String {
     node(&mut out, config);
     limits(&mut out, config);
     agent(&mut out, config);
+    storage(&mut out, config);
     policy(&mut out, config);
     out
 }
@@ -144,6 +145,33 @@ fn limits(out: &mut String, config: &Config) {
     );
 }
 
+fn storage(out: &mut String, config: &Config) {
+    let s = &config.storage;
+    out.push_str("\n[storage]\n");
+    for (name, value, means) in [
+        ("high_water", s.high_water, "Bytes that blobs never take up more than."),
+        ("low_water", s.low_water, "Bytes that are left of them when some were evicted."),
+        ("blob_bytes", s.blob_bytes, "Bytes of one blob."),
+        (
+            "key_bytes",
+            s.key_bytes,
+            "Bytes of the blobs that one key named first; ten times as many with weight, no limit for yours.",
+        ),
+        ("unattached_bytes", s.unattached_bytes, "Bytes of all blobs that are charged to no key."),
+    ] {
+        key(out, name, value, means);
+    }
+    key(
+        out,
+        "unattached_for",
+        span(s.unattached_for),
+        "How long a blob that is charged to no key is safe from others like it.",
+    );
+    key(out, "uploads", s.uploads, "Uploads at a time.");
+    key(out, "unfinished", s.unfinished, "Uploads that broke off and may be resumed.");
+    key(out, "unfinished_for", span(s.unfinished_for), "For how long they may be.");
+}
+
 fn policy(out: &mut String, config: &Config) {
     let p = &config.policy;
     out.push_str("\n# Constants of the specification. Readers who change them see other statuses than their peers.\n[policy]\n");
@@ -244,7 +272,7 @@ mod tests {
     #[test]
     fn what_is_printed_reads_back() {
         let text = "[[network]]\nid = \"main\"\nprofiles = [\"0000000000000000000000000000000000000000000000000000000000000000\"]\n\
-            [node]\nlisten = \"[::1]:1\"\ntoken_file = \"a \\\"b\\\"\"\n[limits]\npatience = \"1500ms\"\nhead_start = \"0ms\"\n[policy]\ndamping = 0.5\nrecent = \"36h\"\n";
+            [node]\nlisten = \"[::1]:1\"\ntoken_file = \"a \\\"b\\\"\"\n[limits]\npatience = \"1500ms\"\nhead_start = \"0ms\"\n[storage]\nhigh_water = 7\nunfinished_for = \"90s\"\n[policy]\ndamping = 0.5\nrecent = \"36h\"\n";
         for config in [Config::default(), Config::parse(text, "given").unwrap()] {
             let printed = print(&config);
             assert_eq!(Config::parse(&printed, "printed").unwrap(), config, "{printed}");

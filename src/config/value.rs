@@ -124,8 +124,9 @@ fn billionths(text: &str) -> Option<i64> {
 }
 
 /// Billionths as a decimal number.
-pub(super) fn decimal(billionths: i64) -> String {
-    let text = format!("{}.{:09}", billionths / 1_000_000_000, billionths % 1_000_000_000);
+pub fn decimal(billionths: i64) -> String {
+    let (sign, all) = (if billionths < 0 { "-" } else { "" }, billionths.unsigned_abs());
+    let text = format!("{sign}{}.{:09}", all / 1_000_000_000, all % 1_000_000_000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 

@@ -2,7 +2,7 @@
 //! and handed to the engine.
 
 use super::core::Core;
-use super::lanes::What;
+use super::lanes::{Incoming, What};
 use super::outcome::{Later, Outcome};
 use super::verify::Checked;
 use crate::event::{Event, Hex32};
@@ -55,11 +55,17 @@ pub fn run(
 }
 
 fn commit(core: &Core, appender: &mut Appender, group: Vec<Checked>) -> Vec<Durable> {
-    if let Some(why) = core.refuses().filter(|why| *why == Later::DiskFull || *why == Later::Failed) {
-        refuse(core, group, why);
-        return Vec::new();
-    }
-    match write(appender, &group) {
+    let mut group = match core.refuses().filter(|why| *why == Later::DiskFull || *why == Later::Failed) {
+        None => group,
+        Some(why) => {
+            // What makes room is written as long as it can be.
+            let (room, rest) =
+                group.into_iter().partition(|c| why == Later::DiskFull && makes_room(&c.incoming));
+            refuse(core, rest, why);
+            room
+        }
+    };
+    match write(core, appender, &mut group) {
         Ok(added) => {
             // Places that a failed write has used up are no records: nobody waits for them.
             if let Some(last) = added.iter().filter_map(written).max() {
@@ -75,6 +81,11 @@ fn commit(core: &Core, appender: &mut Appender, group: Vec<Checked>) -> Vec<Dura
             Vec::new()
         }
     }
+}
+
+/// Whether this is the node's own word that it no longer holds a blob.
+fn makes_room(incoming: &Incoming) -> bool {
+    matches!(incoming.what, What::Blob(_, false)) && incoming.received_at.is_none()
 }
 
 /// The place of a record that was written.
@@ -100,12 +111,19 @@ fn failed(core: &Core, error: &StoreError) -> Later {
     }
 }
 
-fn write(appender: &mut Appender, group: &[Checked]) -> Result<Vec<Added>, StoreError> {
+fn write(core: &Core, appender: &mut Appender, group: &mut [Checked]) -> Result<Vec<Added>, StoreError> {
     let mut added = Vec::with_capacity(group.len());
     for Checked { incoming, received_at } in group {
-        added.push(match &incoming.what {
+        added.push(match &mut incoming.what {
             What::Event(event, text) => appender.event(event, *received_at, text)?,
-            What::Blob(blob, present) => appender.blob(*blob, *present, *received_at)?,
+            What::Blob(blob, present) => {
+                match incoming.received_at {
+                    // What a log says of another node's disk is so here when it is so here.
+                    Some(_) => *present = core.blobs.accounts().size(*blob).is_some(),
+                    None => *received_at = appender.own_word(*blob, *present, *received_at)?,
+                }
+                appender.blob(*blob, *present, *received_at)?
+            }
         });
     }
     appender.commit()?;
@@ -133,7 +151,11 @@ fn acknowledge(core: &Core, group: Vec<Checked>, added: Vec<Added>) -> Vec<Durab
                 (outcome, Taken::Event(event))
             }
         };
-        core.metrics.answer(incoming.answer, outcome);
+        match (&what, incoming.received_at) {
+            // No client sent it, and none is counted.
+            (Taken::Blob(..), None) => drop(incoming.answer.send(outcome)),
+            _ => core.metrics.answer(incoming.answer, outcome),
+        }
         if !matches!(added, Added::Known(_)) {
             durable.push(Durable { seq, received_at, what });
         }

@@ -6,6 +6,7 @@ use super::limits::Limits;
 use super::metrics::Metrics;
 use super::outcome::Later;
 use super::wait::Waiters;
+use crate::blobs::{Blobs, Storage};
 use crate::event::{Hex32, Rules};
 use crate::store::Store;
 use std::collections::HashSet;
@@ -39,6 +40,8 @@ pub struct Core {
     pub clock: Clock,
     /// What it counts.
     pub metrics: Metrics,
+    /// Its blobs.
+    pub blobs: Blobs,
     /// The keys with weight.
     pub weighty: Weighty,
     phase: AtomicU8,
@@ -65,6 +68,7 @@ impl Core {
     /// A core that is loading.
     pub fn new(store: Arc<Store>, rules: Rules, limits: Limits, clock: Clock) -> Core {
         Core {
+            blobs: Blobs::new(store.blob_files(), Storage::default()),
             store,
             rules,
             limits,
@@ -82,6 +86,13 @@ impl Core {
             failure: Mutex::new(None),
             alive: Mutex::new(Instant::now()),
         }
+    }
+
+    /// With a budget for its blobs.
+    #[must_use]
+    pub fn keeping(mut self, storage: Storage) -> Core {
+        self.blobs = Blobs::new(self.store.blob_files(), storage);
+        self
     }
 
     /// How far it is.

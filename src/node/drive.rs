@@ -13,6 +13,7 @@ use super::publish;
 use crate::config::Config;
 use crate::document::Document;
 use crate::engine::Engine;
+use crate::event::{Content, Event};
 use crate::explain::Seen;
 use crate::intake::{Change, Intake, Taken as Kept};
 use crate::store::{Seq, StoreError, Ticked, ViewBatch};
@@ -131,6 +132,7 @@ impl Driver {
         for Durable { seq, received_at, what } in records {
             match what {
                 Taken::Event(event) => {
+                    self.charge(&event);
                     let kept = self.intake.event(&event, received_at, &mut self.changes)?;
                     self.events += i64::from(matches!(kept, Kept::New(_)));
                 }
@@ -143,6 +145,19 @@ impl Driver {
             self.received = self.received.max(received_at);
         }
         Ok(())
+    }
+
+    /// Says who named blobs.
+    fn charge(&self, event: &Event) {
+        let blobs = match &event.content {
+            Content::Post(post) => &post.blobs,
+            Content::React(react) => &react.blobs,
+            _ => return,
+        };
+        if !blobs.is_empty() {
+            let weighty = self.core.weighty.anywhere(event.author);
+            self.core.blobs.accounts().names(event.author, weighty, blobs);
+        }
     }
 
     /// Everything up to a place was looked at, whether it was taken in or left out.
@@ -248,7 +263,11 @@ impl Driver {
         }
         let named =
             |(id, has)| publish::key(id, &self.intake).map(|(network, key)| (network.into(), key, has));
-        self.core.weighty.set(has.into_iter().filter_map(named));
+        let named: Vec<(Box<str>, _, bool)> = has.into_iter().filter_map(named).collect();
+        let keys: Vec<_> = named.iter().map(|(_, key, _)| *key).collect();
+        self.core.weighty.set(named);
+        let weighed = keys.into_iter().map(|key| (key, self.core.weighty.anywhere(key)));
+        self.core.blobs.accounts().weigh(weighed);
     }
 
     /// Whether the clock has leapt, and the views are not there yet.

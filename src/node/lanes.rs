@@ -25,8 +25,8 @@ pub struct Incoming {
     pub source: Option<IpAddr>,
     /// Where its outcome goes. Whoever asked may have gone.
     pub answer: oneshot::Sender<Outcome>,
-    /// Its room in memory.
-    pub _room: OwnedSemaphorePermit,
+    /// Its room in memory; a word of the node's own takes none.
+    pub _room: Option<OwnedSemaphorePermit>,
 }
 
 /// What is brought.
@@ -34,7 +34,7 @@ pub struct Incoming {
 pub enum What {
     /// An event, checked up to its id, and its text.
     Event(Box<Event>, Box<str>),
-    /// A record of a blob.
+    /// A record of a blob: of a log where it says when it was received, otherwise this node's own word.
     Blob(Hex32, bool),
 }
 
@@ -47,6 +47,12 @@ impl Weighty {
     pub fn contains(&self, network: &str, key: Hex32) -> bool {
         let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
         all.get(network).is_some_and(|keys| keys.contains(&key))
+    }
+
+    /// Whether a key has weight in any network.
+    pub fn anywhere(&self, key: Hex32) -> bool {
+        let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        all.values().any(|keys| keys.contains(&key))
     }
 
     /// Says of some keys whether they have weight.
@@ -62,7 +68,7 @@ impl Weighty {
     }
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Lane {
     room: Arc<Semaphore>,
     bytes: usize,
@@ -70,7 +76,7 @@ struct Lane {
 }
 
 /// The way in.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Lanes {
     weighty: Lane,
     others: Lane,
@@ -122,7 +128,7 @@ impl Lanes {
             Err(_) => return Err(Later::Busy),
         };
         let (answer, outcome) = oneshot::channel();
-        let incoming = Incoming { what, received_at, source, answer, _room: room };
+        let incoming = Incoming { what, received_at, source, answer, _room: Some(room) };
         lane.queue.try_send(incoming).map_err(|e| match e.is_disconnected() {
             true => Later::Stopping,
             false => Later::Busy,

@@ -1,6 +1,7 @@
 //! What the node counts, for `/metrics` and `wats status`. Nothing here is derived from trust.
 
 use super::outcome::{Later, Outcome};
+use crate::blobs::Why;
 use crate::event::Code;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -18,6 +19,20 @@ pub struct Of {
     pub outcome: &'static str,
     /// Why, where there is a why.
     pub code: &'static str,
+}
+
+/// Why a blob went.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct For {
+    /// `budget`, `unattached`, `damaged` or `missing`.
+    pub why: &'static str,
+}
+
+/// What became of an upload.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct Upload {
+    /// `held`, `present`, `part`, or the code of its problem.
+    pub outcome: &'static str,
 }
 
 /// The counters and clocks of a node.
@@ -57,6 +72,16 @@ pub struct Metrics {
     pub ready: Gauge,
     /// Clients that wait for news.
     pub waiters: Gauge,
+    /// Blobs held, their bytes, the high-water mark, and bytes that are charged to no key.
+    pub blobs: [Gauge; 4],
+    /// Uploads that are not finished.
+    pub unfinished: Gauge,
+    /// Blobs that went.
+    pub gone: Family<For, Counter>,
+    /// Their bytes.
+    pub gone_bytes: Family<For, Counter>,
+    /// Uploads.
+    pub uploads: Family<Upload, Counter>,
 }
 
 impl Default for Metrics {
@@ -81,6 +106,11 @@ impl Default for Metrics {
             events: Gauge::default(),
             ready: Gauge::default(),
             waiters: Gauge::default(),
+            blobs: Default::default(),
+            unfinished: Gauge::default(),
+            gone: Family::default(),
+            gone_bytes: Family::default(),
+            uploads: Family::default(),
         }
     }
 }
@@ -97,6 +127,27 @@ impl Metrics {
         self.count(&outcome);
         // Whoever asked may have gone; what is held stays held.
         let _ = answer.send(outcome);
+    }
+
+    /// Counts a blob that went.
+    pub fn gone(&self, why: Why, bytes: u64) {
+        let of = For { why: why.as_str() };
+        self.gone.get_or_create(&of).inc();
+        self.gone_bytes.get_or_create(&of).inc_by(bytes);
+    }
+
+    /// Counts an upload.
+    pub fn uploaded(&self, outcome: &'static str) {
+        self.uploads.get_or_create(&Upload { outcome }).inc();
+    }
+
+    /// How many blobs went, and their bytes.
+    pub fn all_gone(&self) -> Vec<(Why, u64, u64)> {
+        let of = |why: Why| {
+            let name = For { why: why.as_str() };
+            Some((why, self.gone.get(&name)?.get(), self.gone_bytes.get(&name)?.get()))
+        };
+        Why::ALL.into_iter().filter_map(of).collect()
     }
 
     /// Counts a sync.
@@ -168,6 +219,19 @@ impl Metrics {
         all.register("events", "Events held", self.events.clone());
         all.register("ready", "Whether the node is ready", self.ready.clone());
         all.register("waiters", "Clients that wait for news", self.waiters.clone());
+        let [blobs, bytes, high, unattached] = &self.blobs;
+        all.register("blobs", "Blobs held", blobs.clone());
+        all.register("blob_bytes", "Bytes of blobs held", bytes.clone());
+        all.register("blob_high_water_bytes", "Bytes that blobs never take up more than", high.clone());
+        all.register(
+            "blob_unattached_bytes",
+            "Bytes of blobs that are charged to no key",
+            unattached.clone(),
+        );
+        all.register("blob_uploads_unfinished", "Uploads that are not finished", self.unfinished.clone());
+        all.register("blob_uploads", "Uploads by what became of them", self.uploads.clone());
+        all.register("blobs_gone", "Blobs that went, by why", self.gone.clone());
+        all.register("blobs_gone_bytes", "Bytes of blobs that went, by why", self.gone_bytes.clone());
         all
     }
 }

@@ -14,6 +14,7 @@ mod commit;
 mod core;
 mod drive;
 pub mod http;
+mod keep;
 mod lanes;
 pub mod limits;
 mod load;
@@ -42,6 +43,7 @@ use crate::search::{Index, Indexer, Search};
 use crate::store::{Appender, Sizes, Store, StoreError};
 use crossbeam::channel::bounded;
 use http::{App, Token};
+use keep::Keeper;
 use limits::Rates;
 use std::io;
 use std::net::SocketAddr;
@@ -149,11 +151,16 @@ impl Node {
         }
         let store = Arc::new(Store::open(&settings.store, settings.sizes)?);
         let rules = settings.config.rules();
-        let core = Arc::new(Core::new(store, rules, settings.limits.clone(), settings.clock.clone()));
+        let core = Core::new(store, rules, settings.limits.clone(), settings.clock.clone());
+        let core = Arc::new(core.keeping(settings.config.storage.clone()));
+        let own =
+            settings.config.networks.iter().flatten().flat_map(|network| network.profiles.iter().copied());
+        core.blobs.accounts().own(own);
         let stop = CancellationToken::new();
         let rates = Arc::new(Rates::new(&settings.limits));
         let (lanes, exits) = lanes::lanes(&settings.limits);
         let (to_commit, checked) = bounded(QUEUE);
+        let blobs_to_commit = to_commit.clone();
         let (to_engine, durable) = bounded(QUEUE);
         let (ask, questions) = bounded(QUESTIONS);
         // A message says "look", and one that waits stands for all.
@@ -167,12 +174,23 @@ impl Node {
 
         let (shared, limits) = (core.clone(), rates.clone());
         threads.push(spawn("verify", move || verify::run(&shared, &limits, &exits, &to_commit))?);
-        let (shared, appender) = (core.clone(), Appender::new(core.store.clone())?);
+        let (shared, mut appender) = (core.clone(), Appender::new(core.store.clone())?);
         core.durable.store(appender.last().0, std::sync::atomic::Ordering::Release);
-        threads.push(spawn("commit", move || commit::run(&shared, appender, &checked, &to_engine))?);
+        let (look_at_blobs, looked) = bounded(1);
+        threads.push(spawn("commit", move || {
+            if let Err(e) = keep::look(&shared, &mut appender) {
+                shared.fail("looking at the files of blobs", &e);
+                return;
+            }
+            // The engine reads the sequence from then on.
+            drop(look_at_blobs);
+            commit::run(&shared, appender, &checked, &to_engine);
+        })?);
         let (shared, config, workers) = (core.clone(), settings.config.clone(), settings.workers);
         threads.push(spawn("drive", move || {
             let tell = vec![look_at_events, look_at_views];
+            // Nothing is sent: it ends when the files were looked at.
+            let _: Result<(), _> = looked.recv();
             if let Err(e) = drive(&shared, &config, workers, tell, &durable, &questions) {
                 shared.fail("the engine", &e);
             }
@@ -184,7 +202,10 @@ impl Node {
         let (shared, ended) = (core.clone(), stop.clone());
         threads.push(spawn("watch", move || watch::run(&shared, &ended))?);
 
-        let app = App::new(core.clone(), lanes, rates, ask, settings.token.clone(), search, stop.clone());
+        let keeper = Arc::new(Keeper::new(core.clone(), blobs_to_commit, stop.clone()));
+        let keeping = keeper.clone();
+        threads.push(spawn("keep", move || keeping.run())?);
+        let app = App::new(keeper, lanes, rates, ask, settings.token.clone(), search, stop.clone());
         let server = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(SERVING)
             .thread_name("wats-serve")

@@ -10,7 +10,7 @@ use crate::store::{
 use crate::titles;
 use crate::why::why;
 use wats_dataflows::ids::{EventId, GroupId, KeyId};
-use wats_dataflows::views::{AuthorView, EntryView, Facet, GroupView, ListedView, PostView, View};
+use wats_dataflows::views::{AuthorView, BlobView, EntryView, Facet, GroupView, ListedView, PostView, View};
 
 /// Adds the changes of a tick.
 ///
@@ -61,9 +61,9 @@ fn one(view: &View, here: bool, intake: &Intake, batch: &mut ViewBatch) -> Resul
         View::Canonical(view) => shown(view.thread, view.answer, Shown::Canonical, here, intake, batch),
         View::Cover(view) => shown(view.thread, view.digest, Shown::Digest, here, intake, batch),
         View::Blob(view) => {
-            let record = here.then_some(RankRecord { pinned: view.pinned, rank: view.rank });
+            let BlobView { held, pinned, rank, replicas, confirmed, .. } = *view;
             match intake.blob_name(view.blob) {
-                Some(name) => batch.rank(name, record.as_ref()),
+                Some(name) => batch.rank(name, &RankRecord { pinned, rank, held, replicas, confirmed }, here),
                 None => Ok(()),
             }
         }

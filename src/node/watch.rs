@@ -53,6 +53,12 @@ fn look(core: &Core) {
     core.metrics.store_bytes.set(signed(core.store.bytes()));
     let (durable, shown) = (core.durable.load(Ordering::Acquire), core.shown.load(Ordering::Acquire));
     core.metrics.lag.set(signed(durable.saturating_sub(shown)));
+    let sums = core.blobs.accounts().sums();
+    let high = core.blobs.storage.high_water;
+    for (gauge, value) in core.metrics.blobs.iter().zip([sums.blobs, sums.used, high, sums.unattached]) {
+        gauge.set(signed(value));
+    }
+    core.metrics.unfinished.set(signed(core.blobs.uploads.len() as u64));
     core.metrics.ready.set(i64::from(core.phase() == Phase::Ready));
 }
 

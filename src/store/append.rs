@@ -106,6 +106,24 @@ impl Appender {
         Ok(Added::New(seq))
     }
 
+    /// Whether the file of a blob is there.
+    pub fn has_blob(&self, blob: Hex32) -> bool {
+        self.store.blob_files().has(blob)
+    }
+
+    /// When the node's own word on a blob counts from: now, unless the last word is of a later time, or
+    /// of the same and would win. A word that says nothing new gets the time of the one before.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn own_word(&self, blob: Hex32, present: bool, now: Millis) -> Result<Millis, StoreError> {
+        Ok(match self.blob_at(blob)? {
+            None => now,
+            Some(last) if last.present == present => last.received_at,
+            Some(last) => now.max(Millis(last.received_at.0 + u64::from(present))),
+        })
+    }
+
     pub(super) fn blob_at(&self, blob: Hex32) -> Result<Option<BlobAt>, StoreError> {
         match self.blobs.get(&blob) {
             Some(at) => Ok(Some(*at)),

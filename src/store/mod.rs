@@ -8,6 +8,7 @@
 
 mod acknowledged;
 mod append;
+mod blobs;
 mod browse;
 mod codec;
 mod lock;
@@ -17,6 +18,7 @@ mod records;
 mod views;
 
 pub use append::{Added, Appender};
+pub use blobs::{Ranked, Standing};
 pub use browse::{Order, Page};
 pub use codec::CodecError;
 pub use lock::Lock;
@@ -141,10 +143,16 @@ enum Family {
     Groups,
     /// Network, what it is under, rank, id -> [`ListedRecord`].
     Listed,
+    /// The order of eviction, blob -> nothing: held blobs that are not pinned.
+    Order,
+    /// Blob -> how many copies: blobs of confirmed posts that are not held.
+    Wants,
+    /// Blob -> nothing: held blobs that are not pinned, and of which the network needs no copy.
+    Spares,
 }
 
 impl Family {
-    const ALL: [Family; 14] = [
+    const ALL: [Family; 17] = [
         Family::Meta,
         Family::Sequence,
         Family::Events,
@@ -159,12 +167,15 @@ impl Family {
         Family::Ranks,
         Family::Groups,
         Family::Listed,
+        Family::Order,
+        Family::Wants,
+        Family::Spares,
     ];
     /// What follows from the sequence directly, and is written with it.
     const FOLLOWING: [Family; 5] =
         [Family::Events, Family::Keys, Family::Blobs, Family::Replies, Family::Reacts];
     /// What follows from the sequence by way of the dataflow.
-    const VIEWS: [Family; 7] = [
+    const VIEWS: [Family; 10] = [
         Family::Posts,
         Family::Authors,
         Family::Entries,
@@ -172,6 +183,9 @@ impl Family {
         Family::Ranks,
         Family::Groups,
         Family::Listed,
+        Family::Order,
+        Family::Wants,
+        Family::Spares,
     ];
 
     fn name(self) -> &'static str {
@@ -190,6 +204,9 @@ impl Family {
             Family::Ranks => "ranks",
             Family::Groups => "groups",
             Family::Listed => "listed",
+            Family::Order => "order",
+            Family::Wants => "wants",
+            Family::Spares => "spares",
         }
     }
 }
@@ -242,6 +259,11 @@ impl Store {
         store.check_acknowledged()?;
         store.id = store.own_id()?;
         Ok(store)
+    }
+
+    /// Where the files of blobs are: beside the database, under the same lock.
+    pub fn blob_files(&self) -> crate::blobs::Files {
+        crate::blobs::Files::new(self.directory.join("blobs"))
     }
 
     /// Where it is.
@@ -318,6 +340,9 @@ impl Store {
         crate::files::private_directory(directory)
             .map_err(|cause| StoreError::File { file: directory.to_owned(), cause })?;
         Checkpoint::new(&self.db)?.create_checkpoint(directory.join("db"))?;
+        // After the database: what comes meanwhile is a file without a record, which a start takes in.
+        let to = directory.join("blobs");
+        self.blob_files().link_to(&to).map_err(|cause| StoreError::File { file: to, cause })?;
         Ok(())
     }
 
@@ -403,6 +428,10 @@ fn families(sizes: Sizes) -> Vec<ColumnFamilyDescriptor> {
         options.set_block_based_table_factory(&blocks);
         options.set_compression_type(DBCompressionType::Lz4);
         options.set_write_buffer_size(sizes.writes / 4);
+        if family == Family::Order {
+            // A pass takes from the front: what it left there is not to be passed over for ever.
+            options.add_compact_on_deletion_collector_factory(4096, 1024, 0.5);
+        }
         ColumnFamilyDescriptor::new(family.name(), options)
     };
     Family::ALL.into_iter().map(of).collect()

@@ -208,8 +208,8 @@ impl Iterator for Records<'_> {
 
 /// One state of the store: what it says is all of one tick.
 pub struct Reader<'s> {
-    store: &'s Store,
-    snapshot: Snapshot<'s>,
+    pub(super) store: &'s Store,
+    pub(super) snapshot: Snapshot<'s>,
 }
 
 impl std::fmt::Debug for Reader<'_> {

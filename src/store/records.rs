@@ -160,6 +160,19 @@ pub struct RankRecord {
     pub pinned: bool,
     /// Score, used and `created_at` of its best holder; none without holders.
     pub rank: Option<(Fixed, bool, Millis)>,
+    /// Whether the node holds it.
+    pub held: bool,
+    /// How many copies the network should hold of it: the most of its holders.
+    pub replicas: u8,
+    /// Whether a holder is confirmed.
+    pub confirmed: bool,
+}
+
+/// A blob that the node would fetch (section 8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WantRecord {
+    /// How many copies the network should hold of it.
+    pub replicas: u8,
 }
 
 /// What posts and entries are under.
@@ -226,7 +239,8 @@ records! {
     AuthorRecord: "the view of a key", 1;
     EntryRecord: "a knowledge entry", 1;
     ShownRecord: "what is shown for a thread", 1;
-    RankRecord: "the rank of a blob", 1;
+    RankRecord: "the rank of a blob", 2;
+    WantRecord: "a blob that is wanted", 1;
     GroupRecord: "a group to browse", 1;
     ListedRecord: "an entry to browse", 1;
     Ticked: "the tick of the views", 1;

@@ -1,8 +1,9 @@
 //! Writing views: one batch for a tick, and the tick with them.
 
+use super::blobs::order;
 use super::codec::{Record, encode};
 use super::records::{
-    AuthorRecord, EntryRecord, PostRecord, RankRecord, ShownRecord, Ticked, scoped, unscoped,
+    AuthorRecord, EntryRecord, PostRecord, RankRecord, ShownRecord, Ticked, WantRecord, scoped, unscoped,
 };
 use super::{Family, KEY_TICKED, Store, StoreError};
 use crate::event::Hex32;
@@ -77,12 +78,24 @@ impl ViewBatch {
         self.set(Family::Threads, key, event.map(|event| ShownRecord { event }).as_ref())
     }
 
-    /// A blob's rank appears or goes.
+    /// A blob's view appears or goes, and with it its place in the order of eviction, and in the lists of
+    /// what the node would fetch and what it could drop.
     ///
     /// # Errors
     /// When it is over the limit of a record.
-    pub fn rank(&mut self, blob: Hex32, rank: Option<&RankRecord>) -> Result<(), StoreError> {
-        self.set(Family::Ranks, blob.0.to_vec(), rank)
+    pub fn rank(&mut self, blob: Hex32, rank: &RankRecord, here: bool) -> Result<(), StoreError> {
+        self.set(Family::Ranks, blob.0.to_vec(), here.then_some(rank))?;
+        let nothing = here.then(Vec::new);
+        if rank.held && !rank.pinned {
+            self.put(Family::Order, order(blob, rank.rank), nothing.clone());
+            if rank.replicas == 0 {
+                self.put(Family::Spares, blob.0.to_vec(), nothing);
+            }
+        } else if !rank.held && rank.confirmed {
+            let want = WantRecord { replicas: rank.replicas };
+            self.set(Family::Wants, blob.0.to_vec(), here.then_some(&want))?;
+        }
+        Ok(())
     }
 
     /// With what a later tick makes of the views: of each name the later word counts.
@@ -112,12 +125,15 @@ impl ViewBatch {
         key: Vec<u8>,
         record: Option<&R>,
     ) -> Result<(), StoreError> {
-        let value = record.map(encode).transpose()?;
+        self.put(family, key, record.map(encode).transpose()?);
+        Ok(())
+    }
+
+    fn put(&mut self, family: Family, key: Vec<u8>, value: Option<Vec<u8>>) {
         let slot = self.0.entry((family, key)).or_default();
         if value.is_some() {
             *slot = value;
         }
-        Ok(())
     }
 }
 

@@ -111,7 +111,29 @@ fn answers_are_as_the_document_describes_them() {
     let plain = [("Content-Type", "text/plain")];
     let answer = http::call(story.running.address(), "POST", "/v1/events", &plain, b"");
     see("postEvents", &answer, "text/plain");
-    assert_eq!(Vec::from_iter(statuses), [200, 201, 400, 404, 410, 413, 415, 422]);
+    let blob = format!("/v1/blobs/{}", blake3::hash(b"some output"));
+    let part = [("Content-Range", "bytes 0-3/11")];
+    for (headers, body) in [(&part[..], &b"some"[..]), (&[], b"else"), (&[], b"some output"), (&[], b"")] {
+        see("putBlob", &http::call(story.running.address(), "PUT", &blob, headers, body), &blob);
+    }
+    story.running.settle();
+    for range in ["bytes=0-3", "bytes=99-", "none"] {
+        let asked = [("Range", range)];
+        see("getBlob", &http::call(story.running.address(), "GET", &blob, &asked, b""), &blob);
+    }
+    let nobody = "0".repeat(64);
+    for (operation, path) in [
+        ("getBlob", format!("/v1/blobs/{nobody}")),
+        ("aboutBlob", format!("{blob}/about")),
+        ("aboutBlob", format!("/v1/blobs/{nobody}/about")),
+        ("listWants", "/v1/blobs/wants".into()),
+        ("listWants", "/v1/blobs/wants?after=x".into()),
+        ("listSpares", "/v1/blobs/spares".into()),
+        ("listSpares", "/v1/blobs/spares?limit=x".into()),
+    ] {
+        see(operation, &http::get(story.running.address(), &path), &path);
+    }
+    assert_eq!(Vec::from_iter(statuses), [200, 201, 202, 206, 400, 404, 410, 413, 415, 416, 422]);
     let mut named = BTreeSet::new();
     properties(&api.0["components"]["schemas"], &mut named);
     let unseen: Vec<_> = named.difference(&members).filter(|name| !UNSEEN.contains(&name.as_str())).collect();
@@ -124,8 +146,10 @@ fn the_document_has_every_route_and_no_other() {
     let story = Story::new("routes");
     let node = story.running.address();
     let api = Api::of(node);
+    let blob = blake3::hash(b"some output").to_string();
+    assert_eq!(http::call(node, "PUT", &format!("/v1/blobs/{blob}"), &[], b"some output").status, 201);
     for operation in api.operations() {
-        let path = operation.path.replace("{id}", &story.ask.to_string());
+        let path = operation.path.replace("{id}", &story.ask.to_string()).replace("{hash}", &blob);
         for method in ["GET", "POST", "PUT", "DELETE", "PATCH"] {
             let described = !api.0["paths"][operation.path][method.to_ascii_lowercase()].is_null();
             let asked =
@@ -141,7 +165,8 @@ fn the_document_has_every_route_and_no_other() {
             }
         }
     }
-    let served = include_str!("../../src/node/http/mod.rs").matches(".route(\"").count();
+    let sources = [include_str!("../../src/node/http/mod.rs"), include_str!("../../src/node/http/blobs.rs")];
+    let served: usize = sources.iter().map(|source| source.matches(".route(\"").count()).sum();
     let paths = api.0["paths"].as_object().expect("paths").len();
     assert_eq!(served, paths, "routes and described paths");
 }

@@ -178,7 +178,7 @@ fn whatever_is_asked_the_answer_is_described() {
         let answer = answer.unwrap_or_else(|e| panic!("{asked}: {e}"));
         assert_ne!(answer.status, 500, "{asked}: {}", String::from_utf8_lossy(&answer.body));
         // A path with a slash within may be no path of the API.
-        let elsewhere = answer.status == 404 && operation.path.contains("{id}");
+        let elsewhere = answer.status == 404 && operation.path.contains('{');
         if !elsewhere {
             api.check(operation, &answer, &asked);
         }

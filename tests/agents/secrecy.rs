@@ -32,6 +32,10 @@ fn names(value: &Value, found: &mut Vec<String>) {
 fn no_reply_holds_a_number_that_is_derived_from_trust() {
     let story = Story::new("secrecy");
     story.settle_it();
+    let blob = blake3::hash(b"some output");
+    let put = http::call(story.running.address(), "PUT", &format!("/v1/blobs/{blob}"), &[], b"some output");
+    assert_eq!(put.status, 201);
+    story.running.settle();
     let authors = story.running.store().read().authors("main").expect("readable");
     let of = |a: &wats::store::AuthorRecord| [a.trust.0, a.floor.0, a.weight.0, a.reputation.0, a.voice.0];
     let posts = story.running.store().read().posts("main").expect("readable");
@@ -54,6 +58,9 @@ fn no_reply_holds_a_number_that_is_derived_from_trust() {
         "/v1/browse?network=main&by=tag&under=build".into(),
         "/v1/browse?network=main&by=thread".into(),
         "/v1/browse?network=main&by=time&under=2026-01".into(),
+        "/v1/blobs/wants".into(),
+        "/v1/blobs/spares".into(),
+        format!("/v1/blobs/{blob}/about"),
         "/readyz".into(),
         "/healthz".into(),
         "/nothing".into(),
@@ -77,7 +84,14 @@ fn no_reply_holds_a_number_that_is_derived_from_trust() {
     let metrics = String::from_utf8_lossy(&metrics.body).into_owned();
     assert!(SECRET.iter().all(|name| !metrics.to_lowercase().contains(&format!("{name}_"))), "{metrics}");
     assert!(!metrics.contains(&reader().to_string()));
-    for path in ["/admin/status", "/admin/reputation/main", "/admin/explain/00000000", "/admin/export"] {
+    for path in [
+        "/admin/status",
+        "/admin/reputation/main",
+        "/admin/explain/00000000",
+        "/admin/export",
+        "/admin/evict",
+        "/admin/blobs",
+    ] {
         assert_eq!(http::get(story.running.address(), path).status, 404, "{path} is on the socket alone");
     }
 }

@@ -1,6 +1,7 @@
 //! What a crash, a full disk or a damaged file may do to a node: lose nothing that was acknowledged, and
 //! never show what is not so.
 
+mod blobs;
 mod damage;
 #[path = "../support/dice.rs"]
 mod dice;

@@ -20,7 +20,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Compiles the library, where there is a compiler.
-fn library(dir: &Path) -> Result<PathBuf, String> {
+pub fn library(dir: &Path) -> Result<PathBuf, String> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/crash/synced.c");
     let library = dir.join("synced.so");
     let mut compiler = Command::new("cc");
@@ -32,13 +32,26 @@ fn library(dir: &Path) -> Result<PathBuf, String> {
     }
 }
 
-/// The directories of a node that must bear a power cut: its store, and the search index.
-fn directories(dir: &Path) -> [PathBuf; 3] {
-    ["store", "store/db", "index"].map(|name| dir.join(name))
+/// The directories of a node that must bear a power cut: its store, with the blobs, and the search index.
+fn directories(dir: &Path) -> Vec<PathBuf> {
+    ["store", "index"].iter().flat_map(|name| within(&dir.join(name))).collect()
 }
 
-/// Cuts each file of a node to what was synced, or to a little more. How many bytes are lost.
-fn cut(dir: &Path, notes: &Path, dice: &mut Dice<'_>) -> u64 {
+/// A directory, and all in it.
+fn within(directory: &Path) -> Vec<PathBuf> {
+    let mut all = vec![directory.to_owned()];
+    for entry in fs::read_dir(directory).into_iter().flatten() {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            all.extend(within(&path));
+        }
+    }
+    all.sort_unstable();
+    all
+}
+
+/// Cuts each file of a node's directory to what was synced, or to a little more. How many bytes are lost.
+pub fn cut(dir: &Path, notes: &Path, dice: &mut Dice<'_>) -> u64 {
     let text = fs::read_to_string(notes).unwrap_or_default();
     let mut synced: HashMap<u64, u64> = HashMap::new();
     for line in text.lines() {
@@ -50,8 +63,8 @@ fn cut(dir: &Path, notes: &Path, dice: &mut Dice<'_>) -> u64 {
     }
     let mut lost = 0;
     for directory in directories(dir) {
-        let mut files: Vec<PathBuf> =
-            fs::read_dir(directory).expect("files").map(|e| e.expect("a file").path()).collect();
+        let entries = fs::read_dir(directory).into_iter().flatten();
+        let mut files: Vec<PathBuf> = entries.map(|e| e.expect("a file").path()).collect();
         files.sort_unstable();
         for file in files.iter().filter(|file| file.is_file()) {
             let meta = fs::metadata(file).expect("a file");
@@ -76,7 +89,7 @@ fn cut(dir: &Path, notes: &Path, dice: &mut Dice<'_>) -> u64 {
 }
 
 /// What is there before the node starts is on the disk.
-fn note(dir: &Path, notes: &Path) {
+pub fn note(dir: &Path, notes: &Path) {
     let mut text = String::new();
     for directory in directories(dir) {
         let Ok(files) = fs::read_dir(directory) else { continue };

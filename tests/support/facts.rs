@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use wats::config::Config;
 use wats::document::Document;
+use wats::event::Hex32;
 use wats::intake::{Change, Intake};
 use wats::log::{Checked, Record};
 use wats_dataflows::facts::EventFact;
@@ -70,6 +71,15 @@ impl Facts {
     pub fn views(&self) -> Views {
         let config = self.intake.config();
         evaluate(&State { config, events: &self.events, blobs: &self.blobs, now: self.now })
+    }
+
+    /// The held blobs that are not pinned, as section 8 evicts them: in increasing rank, of equals by hash.
+    pub fn eviction(&self) -> Vec<Hex32> {
+        let held = self.views().blobs.into_values().filter(|blob| blob.held && !blob.pinned);
+        let name = |blob| self.intake.blob_name(blob).expect("a name");
+        let mut order: Vec<_> = held.map(|view| (view.rank, name(view.blob))).collect();
+        order.sort_unstable();
+        order.into_iter().map(|(_, blob)| blob).collect()
     }
 
     /// The document that a replay must give.

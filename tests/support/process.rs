@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 /// How long a test waits before it fails.
@@ -15,7 +15,7 @@ const LONG: Duration = Duration::from_secs(120);
 /// A running `wats node`.
 pub struct Process {
     child: Child,
-    words: mpsc::Receiver<String>,
+    words: Mutex<mpsc::Receiver<String>>,
     said: Vec<String>,
     pub address: SocketAddr,
     pub dir: PathBuf,
@@ -43,7 +43,7 @@ impl Process {
                 break address;
             }
         };
-        let mut process = Process { child, words, said, address, dir: dir.to_owned() };
+        let mut process = Process { child, words: Mutex::new(words), said, address, dir: dir.to_owned() };
         let began = Instant::now();
         while !http::try_call(address, "GET", "/readyz", &[], b"").is_ok_and(|a| a.status == 200) {
             let said = process.said();
@@ -56,8 +56,16 @@ impl Process {
 
     /// What it has logged so far, line by line.
     pub fn said(&mut self) -> &[String] {
-        self.said.extend(self.words.try_iter());
+        let words = self.words.get_mut().unwrap_or_else(PoisonError::into_inner);
+        self.said.extend(words.try_iter());
         &self.said
+    }
+
+    /// `kill -9`, while others still hold it.
+    pub fn signal_kill(&self) {
+        let pid = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw);
+        rustix::process::kill_process(pid.expect("a process"), rustix::process::Signal::KILL)
+            .expect("killed");
     }
 
     /// `kill -9`

@@ -12,11 +12,11 @@ use wats::export::{Wanted, export};
 use wats::log::{Options, Source, read};
 use wats::replay::{Bounds, Place, Replay};
 use wats::store::{
-    AuthorRecord, Group, GroupRecord, ListedRecord, Order, Reader, Seq, Shown, Store, StoreError, Ticked,
-    Under,
+    AuthorRecord, Group, GroupRecord, ListedRecord, Order, RankRecord, Reader, Seq, Shown, Store, StoreError,
+    Ticked, Under,
 };
 use wats_dataflows::ids::{Millis, NetworkId};
-use wats_dataflows::views::Facet;
+use wats_dataflows::views::{BlobView, Facet};
 
 /// The log of a store.
 pub fn exported(store: &Store) -> String {
@@ -82,11 +82,14 @@ fn others(reader: &Reader<'_>, replay: &Replay) -> Result<(), String> {
     for view in document.blobs.values() {
         let name = intake.blob_name(view.blob).ok_or("a blob")?;
         let got = reader.rank(name).map_err(|e| e.to_string())?;
-        if got.as_ref().map(|rank| (rank.pinned, rank.rank)) != Some((view.pinned, view.rank)) {
+        let BlobView { held, pinned, rank, replicas, confirmed, .. } = *view;
+        let want = RankRecord { pinned, rank, held, replicas, confirmed };
+        if got != Some(want) {
             return Err(format!("blob {name}: {got:?} instead of {view:?}"));
         }
     }
-    intake.networks().try_for_each(|(id, network)| browsed(reader, replay, id, network))
+    intake.networks().try_for_each(|(id, network)| browsed(reader, replay, id, network))?;
+    lists(reader, replay)
 }
 
 /// What a facet is, where it belongs to a network.
@@ -173,6 +176,32 @@ fn browsed(reader: &Reader<'_>, replay: &Replay, id: NetworkId, network: &str) -
         }
     }
     Ok(())
+}
+
+/// The order of eviction, what the node would fetch, and what it could drop.
+fn lists(reader: &Reader<'_>, replay: &Replay) -> Result<(), String> {
+    let views: Vec<BlobView> = replay.document.blobs.values().copied().collect();
+    let name = |view: &BlobView| replay.intake.blob_name(view.blob).expect("a blob");
+    let mut order: Vec<_> = views.iter().filter(|v| v.held && !v.pinned).map(|v| (v.rank, name(v))).collect();
+    let mut wants: Vec<_> =
+        views.iter().filter(|v| !v.held && v.confirmed).map(|v| (name(v), v.replicas)).collect();
+    let mut spares: Vec<_> =
+        views.iter().filter(|v| v.held && !v.pinned && v.replicas == 0).map(name).collect();
+    order.sort_unstable();
+    wants.sort_unstable();
+    spares.sort_unstable();
+    let all = usize::MAX;
+    let first = reader.first_to_go(None, None, all).map_err(|e| e.to_string())?;
+    let first: Vec<_> = first.into_iter().map(|standing| (standing.rank, standing.blob)).collect();
+    if first != order {
+        return Err(format!("the order of eviction: {first:?} instead of {order:?}"));
+    }
+    let got = (reader.wants(None, all).map_err(|e| e.to_string())?, reader.spares(None, all));
+    match (got.0 == wants, got.1.map_err(|e| e.to_string())? == spares) {
+        (true, true) => Ok(()),
+        (false, _) => Err(format!("wants: {:?} instead of {wants:?}", got.0)),
+        (_, false) => Err(format!("spares are not {spares:?}")),
+    }
 }
 
 /// A replay of a log, at a time.

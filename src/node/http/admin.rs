@@ -32,6 +32,8 @@ pub fn routes(public: Router<Arc<App>>) -> Router<Arc<App>> {
         .route("/admin/import", post(import))
         .route("/admin/export", get(export::get))
         .route("/admin/checkpoint", post(checkpoint))
+        .route("/admin/blobs", get(super::blobs::held))
+        .route("/admin/evict", get(super::blobs::next_to_go).post(super::blobs::evict))
 }
 
 async fn status(State(app): State<Arc<App>>) -> Result<Response, Problem> {
@@ -75,6 +77,7 @@ async fn status(State(app): State<Arc<App>>) -> Result<Response, Problem> {
             "min_free_bytes": core.limits.min_free_disk,
             "full": core.disk_low.load(Ordering::Relaxed),
         },
+        "blobs": super::blobs::status(core),
         "networks": networks,
     });
     Ok(Json(answer).into_response())
@@ -224,6 +227,8 @@ async fn checkpoint(State(app): State<Arc<App>>, Json(backup): Json<Backup>) -> 
         return Err(Problem::bad_request("`directory` must be an absolute path of nothing that exists"));
     }
     let made = apart(move || {
+        // What the copy says of blobs is so of its files.
+        let _still = app.core.blobs.lock_all();
         app.core.store.checkpoint(&backup.directory)?;
         Ok(backup.directory)
     });

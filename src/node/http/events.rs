@@ -1,6 +1,7 @@
 //! `POST /v1/events`: one event, or one a line, with an outcome for each; `GET /v1/events/{id}`.
 
-use super::lines::{BodyError, Line, Lines};
+use super::body::BodyError;
+use super::lines::{Line, Lines};
 use super::params::Id;
 use super::shown::{self, Held};
 use super::{App, Origin, Problem};

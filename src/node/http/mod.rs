@@ -3,6 +3,8 @@
 
 mod admin;
 mod agents;
+mod blobs;
+mod body;
 mod browse;
 mod connections;
 mod cursor;
@@ -14,6 +16,7 @@ mod openapi;
 mod ops;
 mod params;
 mod problem;
+mod range;
 mod read;
 mod search;
 mod shares;
@@ -26,6 +29,7 @@ pub use problem::Problem;
 use super::NodeError;
 use super::core::Core;
 use super::drive::{Driver, Question};
+use super::keep::Keeper;
 use super::lanes::Lanes;
 use super::limits::Rates;
 use crate::event::Hex32;
@@ -53,8 +57,11 @@ use tower_http::compression::predicate::SizeAbove;
 const COMPRESSED: u64 = 1024;
 /// Connections at a time, of all clients.
 const CONNECTIONS: usize = 4096;
-/// Files that the node needs besides: a store that cannot open a file has failed.
-const OTHER_FILES: u64 = 700;
+/// Blobs that are read at a time, each of which is an open file.
+const READING: usize = 256;
+/// Files that the node needs besides: a store that cannot open a file has failed. 700 for it and the index,
+/// the others for blobs.
+const OTHER_FILES: u64 = 1_300;
 
 /// Makes room for open files, and says how many connections there is room for.
 fn open_files(most: usize) -> usize {
@@ -117,14 +124,19 @@ pub struct App {
     token: Option<Token>,
     /// Requests that are worked on.
     working: Shares,
+    /// Uploads of them.
+    uploading: Shares,
+    /// Blobs that are sent.
+    reading: Shares,
+    keeper: Arc<Keeper>,
     search: Search,
     stop: CancellationToken,
 }
 
 impl App {
-    /// An app around a core.
+    /// An app around what keeps the blobs of a core.
     pub fn new(
-        core: Arc<Core>,
+        keeper: Arc<Keeper>,
         lanes: Lanes,
         rates: Arc<Rates>,
         ask: Sender<Question>,
@@ -132,8 +144,11 @@ impl App {
         search: Search,
         stop: CancellationToken,
     ) -> Arc<App> {
+        let core = keeper.core().clone();
         let working = Shares::new(core.limits.requests);
-        Arc::new(App { core, lanes, rates, ask, token, working, search, stop })
+        let uploading = Shares::new(core.blobs.storage.uploads);
+        let reading = Shares::new(READING);
+        Arc::new(App { core, lanes, rates, ask, token, working, uploading, reading, keeper, search, stop })
     }
 
     /// How many durable records the search index has yet to take in.
@@ -190,7 +205,7 @@ fn public(app: Arc<App>) -> Router<Arc<App>> {
         .route("/healthz", get(ops::health))
         .route("/readyz", get(ops::ready))
         .route("/metrics", get(ops::metrics))
-        .layer(middleware::from_fn_with_state(app, one_of_many))
+        .layer(middleware::from_fn_with_state(app.clone(), one_of_many))
         // Those who wait are many, have a limit of their own, and cost nothing until they are woken.
         .route("/v1/wait", get(wait::get))
         .fallback(|| async {
@@ -201,6 +216,8 @@ fn public(app: Arc<App>) -> Router<Arc<App>> {
         })
         .layer(DefaultBodyLimit::disable())
         .layer(CompressionLayer::new().compress_when(SizeAbove::new(COMPRESSED)))
+        // Blobs are sent as they are: their length and their ranges are of what they are.
+        .merge(blobs::routes().layer(middleware::from_fn_with_state(app, one_of_many)))
 }
 
 /// A bounded number of requests of clients is worked on; the others are told to come again.

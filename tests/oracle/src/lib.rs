@@ -100,7 +100,7 @@ pub fn evaluate(state: &State) -> Views {
         let knowledge = knowledge::knowledge(&net, &signals, &keys, &standing, &statuses);
         let replicas = survival::replicas(&net, &signals, &keys, &standing, &statuses);
 
-        survival::blobs(&mut views.blobs, &net, &signals, &standing, &statuses, &knowledge);
+        survival::blobs(&mut views.blobs, &net, &signals, &standing, &statuses, &replicas, &knowledge);
         browse::browse(&net, &statuses, &knowledge.entries, &mut views.groups, &mut views.listed);
         views.posts.extend(status::views(&net, &statuses, &replicas));
         views.authors.extend(reputation::views(&net, &keys, &standing));

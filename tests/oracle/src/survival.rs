@@ -36,9 +36,15 @@ pub(crate) fn replicas(
     (0..net.events.len()).map(replicas).collect()
 }
 
-/// The view of a blob that the node holds, whoever else does.
-pub(crate) fn hold(views: &mut BTreeMap<BlobId, BlobView>, blob: BlobId) -> &mut BlobView {
-    views.entry(blob).or_insert(BlobView { blob, pinned: false, rank: None })
+/// The view of a blob, whoever holds it.
+fn view(views: &mut BTreeMap<BlobId, BlobView>, blob: BlobId) -> &mut BlobView {
+    let nothing = BlobView { blob, held: false, pinned: false, rank: None, replicas: 0, confirmed: false };
+    views.entry(blob).or_insert(nothing)
+}
+
+/// The node holds a blob.
+pub(crate) fn hold(views: &mut BTreeMap<BlobId, BlobView>, blob: BlobId) {
+    view(views, blob).held = true;
 }
 
 /// Adds the network's holders to the views of the blobs.
@@ -50,6 +56,7 @@ pub(crate) fn blobs(
     signals: &Signals,
     standing: &Standing,
     statuses: &[Option<PostStatus>],
+    replicas: &[u8],
     knowledge: &Knowledge,
 ) {
     let entries: FxHashSet<_> = knowledge.entries.iter().map(|entry| entry.entry).collect();
@@ -59,9 +66,11 @@ pub(crate) fn blobs(
         };
         let event = net.events[holder];
         let used = status.counts.uses + status.counts.cites > 0;
-        let view = hold(views, blob);
+        let view = view(views, blob);
         view.pinned |= net.own[net.author[holder]] || entries.contains(&event.id);
         view.rank = view.rank.max(Some((status.score, used, event.stamp.created_at)));
+        view.replicas = view.replicas.max(replicas[holder]);
+        view.confirmed |= status.status == Status::Confirmed;
     };
     for (p, post) in net.posts() {
         post.blobs.iter().for_each(|&blob| holder(p, blob));
