@@ -7,8 +7,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// The longest request, in bytes: an event, and what is put around it.
-pub const MAX_BODY: usize = 1 << 20;
+/// The longest request, in bytes: an attachment of 2 MiB as base64, and what is put around it.
+pub const MAX_BODY: usize = 4 << 20;
 
 /// The service of an agent. It keeps no sessions: each request stands alone, in both versions of the
 /// protocol. Requests of a browser's page are refused unless it is of this machine; so are those that name

@@ -9,6 +9,7 @@
 //! node (`/mcp`), so agents can do nothing here that the API does not let them, and see labels and counts
 //! alone. What others wrote stands apart from what the node says ([`shapes`]).
 
+mod attach;
 mod browse;
 mod consult;
 mod http;
@@ -111,7 +112,8 @@ impl Agent {
     }
 
     fn all() -> ToolRouter<Agent> {
-        let mut all = Agent::consulting() + Agent::browsing() + Agent::speaking() + Agent::verifying();
+        let mut all = Agent::consulting() + Agent::browsing();
+        all = all + Agent::speaking() + Agent::attaching() + Agent::verifying();
         for tool in all.map.values_mut().map(|route| &mut route.attr) {
             Arc::make_mut(&mut tool.input_schema).values_mut().for_each(plain);
             if let Some(schema) = &mut tool.output_schema {

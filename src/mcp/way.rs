@@ -43,6 +43,14 @@ impl Way {
         self.patiently(Method::POST, "/v1/events", "application/json", text.into()).await
     }
 
+    /// Gives the node a blob.
+    ///
+    /// # Errors
+    /// When the node cannot be started, or does not answer, or refuses it.
+    pub async fn put(&self, path: &str, content: Bytes) -> Result<Value, ClientError> {
+        self.patiently(Method::PUT, path, "application/octet-stream", content).await
+    }
+
     /// What the node takes in no hurry is asked again; so is a node that died, after it was started.
     async fn patiently(
         &self,
@@ -88,9 +96,13 @@ async fn within(
     body: Bytes,
 ) -> Result<Value, ClientError> {
     let strange = |e: &dyn std::fmt::Display| ClientError::Strange(e.to_string());
+    let method_has_body = method != Method::GET;
     let mut request = Request::builder().method(method).uri(path);
     if !kind.is_empty() {
         request = request.header(hyper::header::CONTENT_TYPE, kind);
+    }
+    if method_has_body {
+        request = request.header(hyper::header::CONTENT_LENGTH, body.len());
     }
     let request = request.body(Body::from(body)).map_err(|e| strange(&e))?;
     let response = match router.call(request).await {

@@ -32,6 +32,8 @@ use wats_dataflows::ids::Millis;
 
 /// Characters of a result's evidence.
 const DETAIL: usize = 2_000;
+/// Bytes of an output that are attached.
+const OUTPUT: usize = 1 << 20;
 /// Asks of one task.
 const ASKS: usize = 20;
 
@@ -93,6 +95,8 @@ struct Checked {
     kind: Option<EvidenceKind>,
     detail: Option<String>,
     env: Option<String>,
+    /// What it wrote, to be attached: such evidence weighs more.
+    output: Option<String>,
 }
 
 impl Runner {
@@ -212,7 +216,7 @@ impl Runner {
             }
         };
         let report = match serde_json::from_value::<Checked>(result) {
-            Ok(checked) => report(task, checked),
+            Ok(checked) => self.report(task, checked).await?,
             Err(error) => {
                 tracing::warn!(post = task.id(), %error, "a result that is none: nothing is said");
                 beat.failed += 1;
@@ -227,6 +231,28 @@ impl Runner {
             Outcome::Unsure => beat.unsure += 1,
         }
         Ok(())
+    }
+
+    /// What is said of a check. One that does not say how it knows is unsure. Where the node has no room
+    /// for the output it is said without.
+    async fn report(&self, task: &Task, checked: Checked) -> Result<Report, RunnerError> {
+        let detail = checked.detail.map(|detail| readable(&detail, DETAIL).0);
+        let detail = detail.filter(|detail| !detail.trim().is_empty());
+        let outcome = if detail.is_some() { checked.outcome } else { Outcome::Unsure };
+        let env = checked.env.map(|env| readable(&env, DETAIL).0);
+        let kind = checked.kind.unwrap_or(EvidenceKind::Run);
+        let evidence = detail.map(|detail| EvidenceSaid { kind, detail, env });
+        let output = checked.output.filter(|output| outcome != Outcome::Unsure && !output.is_empty());
+        let attachment = match output {
+            None => None,
+            Some(mut output) => {
+                output.truncate(output.floor_char_boundary(OUTPUT));
+                let name = Some("output.txt".to_owned());
+                let kept = self.agent.keep(output.into_bytes(), name, Some("text/plain".to_owned())).await;
+                kept.inspect_err(|error| tracing::warn!(%error, "the output is not attached")).ok()
+            }
+        };
+        Ok(Report { id: task.id().to_owned(), outcome, evidence, attachment })
     }
 
     /// Runs the command, where the budget has room for its limit; what it took is written down.
@@ -251,17 +277,6 @@ impl Runner {
         self.ledger.end(number, Millis(took))?;
         Ok(Some(result))
     }
-}
-
-/// What is said of a check. One that does not say how it knows is unsure.
-fn report(task: &Task, checked: Checked) -> Report {
-    let detail = checked.detail.map(|detail| readable(&detail, DETAIL).0);
-    let detail = detail.filter(|detail| !detail.trim().is_empty());
-    let outcome = if detail.is_some() { checked.outcome } else { Outcome::Unsure };
-    let env = checked.env.map(|env| readable(&env, DETAIL).0);
-    let kind = checked.kind.unwrap_or(EvidenceKind::Run);
-    let evidence = detail.map(|detail| EvidenceSaid { kind, detail, env });
-    Report { id: task.id().to_owned(), outcome, evidence, attachment: None }
 }
 
 /// Replaces a small file as a whole.

@@ -75,7 +75,8 @@ fn a_check_becomes_a_confirmation_or_a_contradiction_or_nothing() {
         let other = Other::new(7);
         let answer = other.answer(&scene.house, &scene.ask, "This one.");
         scene.unverified(&answer);
-        let result = json!({ "outcome": outcome, "type": "test", "detail": "41 passed", "env": "linux" });
+        let result = json!({ "outcome": outcome, "type": "test", "detail": "41 passed", "env": "linux",
+            "output": "test a ... ok" });
         let script = scene.gives(&result);
         let mut expected = [0; 6];
         assert_eq!(done(&beat(&scene.house, &script, &[])), expected, "off by default");
@@ -92,7 +93,12 @@ fn a_check_becomes_a_confirmation_or_a_contradiction_or_nothing() {
             let data: Value =
                 serde_json::from_str(evidence[0]["untrusted"]["data"].as_str().expect("data")).expect("JSON");
             assert_eq!(data["value"], value);
-            assert_eq!(data["evidence"], json!({ "type": "test", "detail": "41 passed", "env": "linux" }));
+            let blob = evidence[0]["blob"].as_str().expect("the output");
+            let said = json!({ "type": "test", "detail": "41 passed", "env": "linux", "blob": blob });
+            assert_eq!(data["evidence"], said);
+            let mut output = Vec::new();
+            scene.house.client().copy(&format!("/v1/blobs/{blob}"), &mut output).expect("it is held");
+            assert_eq!(output, b"test a ... ok");
         }
         // The same is not tried again.
         assert_eq!(done(&beat(&scene.house, &script, VERIFY)), [0; 6]);

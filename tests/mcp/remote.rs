@@ -67,7 +67,7 @@ fn token_holders_use_the_same_tools_and_nobody_else_does() {
     // The network by its name; no other.
     assert_eq!(remote.post("/mcp/main", &[right], &message).status, 200);
     assert_eq!(remote.post("/mcp/other", &[right], &message).status, 404);
-    let long = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": "x".repeat(2 << 20) });
+    let long = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": "x".repeat(5 << 20) });
     assert_eq!(remote.post("/mcp", &[right], &long).status, 413);
 }
 

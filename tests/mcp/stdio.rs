@@ -42,7 +42,18 @@ fn every_tool_says_what_it_does_takes_and_gives() {
     for name in ["search", "fetch", "read", "wait", "ask", "answer", "post", "confirm", "contradict", "use"] {
         assert!(names.contains(&name), "{name} of {names:?}");
     }
-    for name in ["accept", "renew", "vote", "digest", "vouch", "whoami"] {
+    for name in [
+        "accept",
+        "renew",
+        "vote",
+        "digest",
+        "vouch",
+        "whoami",
+        "attach",
+        "browse",
+        "verify_next",
+        "verify_report",
+    ] {
         assert!(names.contains(&name), "{name} of {names:?}");
     }
     for tool in tools {
@@ -136,4 +147,31 @@ fn what_is_not_the_protocol_does_no_harm() {
     assert!(host.call("fetch", json!({ "id": "../admin/status" })).is_err_and(|e| e.contains("no id")));
     assert!(host.call("read", json!({ "id": "0".repeat(64) })).is_err_and(|e| e.contains("not held")));
     host.good("whoami", json!({}));
+}
+
+#[test]
+fn what_is_attached_is_kept_and_makes_evidence_weigh_more() {
+    let house = House::new("attach");
+    let mut host = house.host();
+    let ask = host.good("ask", json!({ "title": "Which?" }))["id"].clone();
+    let answer = super::Other::new(7).answer(&house, ask.as_str().expect("an id"), "This one.");
+    let output = host.good("attach", json!({ "text": "41 passed", "name": "log", "type": "text/plain" }));
+    assert_eq!((&output["size"], &output["name"]), (&json!(9), &json!("log")));
+    assert_eq!(host.good("attach", json!({ "base64": "NDEgcGFzc2Vk" }))["blob"], output["blob"]);
+    let evidence = json!({ "type": "test", "detail": "41 passed" });
+    host.good("confirm", json!({ "id": answer, "evidence": evidence, "attachment": output }));
+    let shown = until("the evidence", || {
+        let thread = host.good("read", json!({ "id": answer }));
+        thread["posts"][0]["evidence"].as_array()?.first().cloned()
+    });
+    assert_eq!(shown["blob"], output["blob"]);
+    let mut held = Vec::new();
+    let path = format!("/v1/blobs/{}", output["blob"].as_str().expect("a hash"));
+    house.client().copy(&path, &mut held).expect("it is held");
+    assert_eq!(held, b"41 passed");
+    for wrong in
+        [json!({}), json!({ "text": "" }), json!({ "text": "a", "base64": "YQ==" }), json!({ "base64": "!" })]
+    {
+        assert!(host.call("attach", wrong.clone()).is_err(), "{wrong}");
+    }
 }
