@@ -302,6 +302,7 @@ impl Agent {
         let query = [
             ("network", Some(self.network().to_owned())),
             ("kind", Some("ask".to_owned())),
+            ("as", self.own_key()),
             ("timeout", Some("0".to_owned())),
             ("limit", Some("100".to_owned())),
             ("cursor", cursor.map(str::to_owned)),

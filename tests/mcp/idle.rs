@@ -145,6 +145,10 @@ fn news_for_the_agent_is_a_task_and_is_kept_until_there_is_room() {
     let mut scene = Scene::new("idle-news");
     let script = scene.gives(&json!({}));
     let can = ["agent.capabilities=[\"cap:ml\"]"];
+    // What it announces it is told of at once.
+    let mut announce = Command::new(env!("CARGO_BIN_EXE_wats"));
+    announce.args(["announce", "--tag", "cap:ml", "--dir"]).arg(scene.house.dir());
+    assert!(announce.output().expect("wats runs").status.success());
     assert_eq!(done(&beat(&scene.house, &script, &can)), [0; 6], "from now on");
     let me = scene.host.good("whoami", json!({}))["key"].clone();
     let (other, ask) = (
