@@ -19,7 +19,7 @@ use wats::store::{Appender, Sizes, Store};
 /// The small network, in posts.
 const SMALL: u64 = 10_000;
 /// How often each request is made.
-const ROUNDS: usize = 40;
+const ROUNDS: usize = 200;
 /// Events of one sync.
 const BATCH: u64 = 10_000;
 
