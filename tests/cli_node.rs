@@ -380,6 +380,14 @@ fn what_is_said_is_found_read_and_known() {
     );
     assert!(thread.contains("confirms, used: 41 passed"), "{thread}");
     assert!(good(&dir, &["knowledge"]).starts_with("0 entries"));
+    let map = good(&dir, &["browse"]);
+    assert!(map.starts_with("build  0 entries, 3 unverified"), "{map}");
+    assert!(
+        good(&dir, &["browse", "title", "why"]).starts_with("Why does the linker fail on musl?  0 entries")
+    );
+    assert!(good(&dir, &["browse", "thread", &ask[..12]]).contains("nothing is known here yet"));
+    let times = json_of(&dir, &["browse", "time", "--json"]);
+    assert_eq!(times["groups"][0]["posts"]["unverified"], 3);
 
     let now = json_of(&dir, &["wait", "--timeout", "0", "--json"]);
     let cursor = now["cursor"].as_str().expect("a cursor");

@@ -116,6 +116,7 @@ fn nothing_of_an_author_takes_the_terminal_over() {
     let post = node.say(&["answer", &ask, EVIL]);
     node.say(&["react", &ask, "--vote", "1", "--evidence", EVIL]);
     node.say(&["announce", "--text", EVIL]);
+    node.say(&["post", EVIL, "--tag", "harm\u{1b}[2J\u{202e}\r\nconfirmed"]);
     let from = "--cursor";
     let begin =
         node.json(&["wait", "--timeout", "0", "--json"])["cursor"].as_str().expect("a cursor").to_owned();
@@ -130,6 +131,9 @@ fn nothing_of_an_author_takes_the_terminal_over() {
         &["wait", "--timeout", "0", from, &begin],
         &["why", &post],
         &["knowledge"],
+        &["browse"],
+        &["browse", "thread"],
+        &["browse", "title", ""],
         &["status"],
     ] {
         let shown = node.good(args);

@@ -310,7 +310,7 @@ fn passes(error: &ClientError) -> bool {
 }
 
 /// Prints what was found as it is, or as a person reads it.
-fn show(
+pub(super) fn show(
     json: bool,
     paging: Paging,
     found: &Value,
@@ -329,7 +329,7 @@ fn show(
 }
 
 /// How to see what follows.
-fn go_on(out: &mut String, flag: &str, from: &Value) -> fmt::Result {
+pub(super) fn go_on(out: &mut String, flag: &str, from: &Value) -> fmt::Result {
     if let Some(from) = from.as_str() {
         out.push_str(&format!("{DIM}to go on: {flag} {from}{DIM:#}\n"));
     }

@@ -51,6 +51,10 @@ fn what_others_wrote_is_clean_short_and_marked() {
         "text": format!("{order}{}", "long ".repeat(9_000)), "tags": [format!("MARK{nasty}tag")],
         "data": { "note": order },
     }));
+    bad.say(
+        &house,
+        json!({ "kind": "post", "title": order.chars().take(290).collect::<String>(), "text": "x" }),
+    );
     judge.react(&house, &post, json!({ "value": -1, "evidence": { "type": "run", "detail": order } }));
     let contested = until("contested", || {
         let thread = host.good("read", json!({ "id": ask, "detail": "full" }));
@@ -70,7 +74,13 @@ fn what_others_wrote_is_clean_short_and_marked() {
         host.good("read", json!({ "id": ask })),
         host.good("wait", json!({ "timeout": 0, "cursor": start, "include_low": true })),
         host.good("digest", json!({ "title": "t", "text": "t", "refs": [post], "check": true })),
+        host.good("browse", json!({ "by": "tag" })),
+        host.good("browse", json!({ "by": "thread" })),
+        host.good("browse", json!({ "by": "title", "under": "mark" })),
     ];
+    for at in [6, 7, 8] {
+        assert!(shown[at].to_string().contains("MARK"), "{}", shown[at]);
+    }
     let mut marked = 0;
     for page in &shown {
         let mut all = Vec::new();
@@ -165,7 +175,10 @@ fn no_tool_shows_a_number_that_is_derived_from_trust() {
         host.good("fetch", json!({ "id": answer })),
         host.good("whoami", json!({})),
         host.good("wait", json!({ "timeout": 0 })),
+        host.good("browse", json!({ "by": "thread" })),
+        host.good("browse", json!({ "by": "thread", "under": ask, "limit": 1 })),
     ];
+    assert_eq!(pages[6]["entries"][0]["id"], answer);
     for page in pages {
         let names = page.to_string().to_lowercase();
         for secret in ["reputation", "\"score", "weight", "trust\"", "voice", "rank", "floor"] {
