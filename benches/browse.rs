@@ -1,7 +1,7 @@
 //! `browse` on a large network beside a small one, in the same run: `cargo bench --bench browse -- [POSTS]`.
 //!
-//! A node on a store of generated posts with as many other events, as it is after a start; one client, over
-//! a connection that it keeps. Prints figures and ratios; judges nothing.
+//! Two nodes on stores of generated posts with as many other events, as they are after a start; one client of
+//! each, over a connection that it keeps, and requests of both in turn. Prints figures and ratios; judges nothing.
 
 mod support;
 
@@ -26,22 +26,41 @@ const BATCH: u64 = 10_000;
 fn main() {
     let posts = std::env::args().skip(1).find_map(|arg| arg.parse().ok()).unwrap_or(200_000);
     let directory = std::env::temp_dir().join(format!("wats-browse-{}", std::process::id()));
-    let mut figures = Vec::new();
-    for posts in [SMALL, posts] {
-        // Left over from the size before, or not there.
-        let _ = std::fs::remove_dir_all(&directory);
-        figures.push(measure(&directory, posts));
+    let nodes = [SMALL, posts].map(|posts| start(&directory.join(posts.to_string()), posts));
+    quiet();
+    let mut sides = nodes.map(|node| {
+        let client = Client::connect(Address::Address(node.address())).expect("it listens");
+        Side { node, client }
+    });
+    let kinds = sides.each_mut().map(|side| requests(&mut side.client));
+    let mut all = [Vec::new(), Vec::new()];
+    println!("medians and 99th percentiles in ms  pages    {SMALL} posts     {posts} posts");
+    for (small, large) in kinds[0].iter().zip(&kinds[1]) {
+        let mut times = [Vec::new(), Vec::new()];
+        let most = small.1.len().max(large.1.len());
+        // In turn, so that what else the machine does falls on both.
+        for at in 0..ROUNDS * most {
+            for (n, paths) in [&small.1, &large.1].into_iter().enumerate() {
+                times[n].push(sides[n].time(&paths[at % paths.len()]));
+            }
+        }
+        let [a, b] = times.each_mut().map(|times| (ms(quantile(times, 50)), ms(quantile(times, 99))));
+        println!("  {:<32} {most:>6} {:>8} {:>8} {:>8} {:>8}", small.0, a.0, a.1, b.0, b.1);
+        all.iter_mut().zip(times).for_each(|(all, times)| all.extend(times));
     }
     for (what, at) in [("p50", 50), ("p99", 99)] {
-        let [small, large] = [0, 1].map(|n: usize| quantile(&mut figures[n], at));
+        let [small, large] = all.each_mut().map(|times| quantile(times, at));
         let ratio = large.as_secs_f64() / small.as_secs_f64();
-        println!(
-            "{what} at {posts} posts against {SMALL}: {} / {} ms = {ratio:.2} (limit 2 for p99)",
-            ms(large),
-            ms(small)
-        );
+        println!("{what}: {} against {} ms = {ratio:.2} (limit 2 for p99)", ms(large), ms(small));
     }
+    sides.into_iter().for_each(|side| side.node.stop().expect("it stops"));
     let _ = std::fs::remove_dir_all(&directory);
+}
+
+/// A node with so many posts, and a connection to it.
+struct Side {
+    node: Node,
+    client: Client,
 }
 
 /// A store of so many posts, and as many other events.
@@ -62,8 +81,16 @@ fn fill(directory: &Path, posts: u64) -> Config {
     Config::parse(&plan.config(), "generated").expect("the generator's configuration")
 }
 
-/// The times of all requests on so many posts.
-fn measure(directory: &Path, posts: u64) -> Vec<Duration> {
+impl Side {
+    fn time(&mut self, path: &str) -> Duration {
+        let began = Instant::now();
+        self.client.get(path).expect("an answer");
+        began.elapsed()
+    }
+}
+
+/// A node with so many posts.
+fn start(directory: &Path, posts: u64) -> Node {
     let config = fill(directory, posts);
     let before = resident();
     let began = Instant::now();
@@ -88,26 +115,7 @@ fn measure(directory: &Path, posts: u64) -> Vec<Duration> {
         began.elapsed().as_secs_f64(),
         resident().saturating_sub(before) >> 20
     );
-    quiet();
-    let mut client = Client::connect(Address::Address(node.address())).expect("it listens");
-    let requests = requests(&mut client);
-    let mut all = Vec::new();
-    for (what, paths) in requests {
-        let mut times = Vec::new();
-        for _ in 0..ROUNDS {
-            for path in &paths {
-                let began = Instant::now();
-                client.get(path).expect("an answer");
-                times.push(began.elapsed());
-            }
-        }
-        let (p50, p99) = (quantile(&mut times, 50), quantile(&mut times, 99));
-        println!("  {what:<32} {:>3} pages: p50 {:>8} ms, p99 {:>8} ms", paths.len(), ms(p50), ms(p99));
-        all.append(&mut times);
-    }
-    drop(client);
-    node.stop().expect("it stops");
-    all
+    node
 }
 
 /// Pages as an agent reads them: the first, some further, and what is under some of their groups.
