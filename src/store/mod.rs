@@ -33,8 +33,8 @@ use crate::event::Hex32;
 use acknowledged::Acknowledged;
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{
-    BlockBasedOptions, Cache, ColumnFamilyDescriptor, DB, DBCompressionType, ErrorKind, IteratorMode,
-    Options, WriteOptions,
+    BlockBasedIndexType, BlockBasedOptions, Cache, ColumnFamilyDescriptor, DB, DBCompressionType, ErrorKind,
+    IteratorMode, Options, WriteOptions,
 };
 use std::io;
 use std::path::{Path, PathBuf};
@@ -423,6 +423,11 @@ fn families(sizes: Sizes) -> Vec<ColumnFamilyDescriptor> {
         blocks.set_pin_l0_filter_and_index_blocks_in_cache(true);
         if family != Family::Sequence {
             blocks.set_bloom_filter(10.0, false);
+            // In parts: the filter of a million names is one block of more than a megabyte, which does
+            // not fit into a shard of the cache, and would be read anew for each name.
+            blocks.set_index_type(BlockBasedIndexType::TwoLevelIndexSearch);
+            blocks.set_partition_filters(true);
+            blocks.set_pin_top_level_index_and_filter(true);
         }
         let mut options = Options::default();
         options.set_block_based_table_factory(&blocks);
