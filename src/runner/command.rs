@@ -86,15 +86,16 @@ pub fn run(
     // Whether it read all of its task is its own business.
     let _ = writing.join();
     let status = ended?;
+    let no_result = |what: String| CommandError::NoResult(what);
+    let read = coming.recv_timeout(REST).map_err(|_| no_result("something still holds it open".into()))?;
+    // One that writes more than is read may fail of that.
+    if read.as_ref().is_ok_and(|read| read.len() as u64 > MAX_RESULT) {
+        return Err(no_result(format!("it is longer than {MAX_RESULT} bytes")));
+    }
     if !status.success() {
         return Err(CommandError::Failed(status.to_string()));
     }
-    let no_result = |what: String| CommandError::NoResult(what);
-    let read = coming.recv_timeout(REST).map_err(|_| no_result("something still holds it open".into()))?;
     let read = read.map_err(|e| no_result(e.to_string()))?;
-    if read.len() as u64 > MAX_RESULT {
-        return Err(no_result(format!("it is longer than {MAX_RESULT} bytes")));
-    }
     serde_json::from_slice(&read).map_err(|e| no_result(e.to_string()))
 }
 

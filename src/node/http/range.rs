@@ -47,7 +47,7 @@ pub fn sent(header: &str) -> Option<(u64, u64, u64)> {
     let number =
         |text: &str| text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse::<u64>().ok()).flatten();
     let (first, last, size) = (number(first)?, number(last)?, number(size)?);
-    (first <= last && last < size).then_some((first, last - first + 1, size))
+    (first <= last && last < size).then(|| (first, last - first + 1, size))
 }
 
 #[cfg(test)]
