@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use wats_dataflows::ids::Millis;
 
@@ -50,7 +51,8 @@ impl Outbox {
         Outbox(directory)
     }
 
-    /// The signed event of a draft: the one that was signed for it within [`KEPT`], or a new one. What is
+    /// The signed event of a draft: the one that was signed for it within [`KEPT`], by a clock that may have
+    /// been set back, or a new one. What is
     /// said in the same place takes the place of what was, so that a word that was taken back can be said
     /// anew. A draft has the network and the kind, but no time.
     ///
@@ -60,20 +62,21 @@ impl Outbox {
         &self,
         author: Hex32,
         draft: &Value,
-        now: Millis,
-        sign: impl FnOnce() -> Result<String, E>,
+        clock: impl FnOnce() -> Millis,
+        sign: impl FnOnce(Millis) -> Result<String, E>,
     ) -> Result<String, E> {
         let _held = self.lock()?;
+        // Only now: another process may have said it while this one waited.
+        let now = clock();
         let said = hash(&[&author.0, draft.to_string().as_bytes()]);
         let file = self.0.join(place(author, draft).to_string());
         if let Some(entry) = self.read(&file)
             && entry.draft == said
-            && entry.at <= now
-            && now.0 - entry.at.0 < KEPT.0
+            && now.0.abs_diff(entry.at.0) < KEPT.0
         {
             return Ok(entry.event);
         }
-        let event = sign()?;
+        let event = sign(now)?;
         let entry = Entry { draft: said, at: now, event: event.clone() };
         self.write(&file, &entry)?;
         if said.0[0].is_multiple_of(CLEARED) {
@@ -87,7 +90,8 @@ impl Outbox {
         let failed = |cause| OutboxError { file: path.clone(), cause };
         private_directory(&self.0).map_err(failed)?;
         let mut options = OpenOptions::new();
-        let file = options.write(true).create(true).truncate(false).open(&path).map_err(failed)?;
+        let file =
+            options.write(true).create(true).truncate(false).mode(0o600).open(&path).map_err(failed)?;
         file.lock().map_err(failed)?;
         Ok(file)
     }
@@ -106,7 +110,7 @@ impl Outbox {
         // Left by one who died.
         let _ = fs::remove_file(&beside);
         new_private_file(&beside, &text).map_err(failed)?;
-        fs::rename(&beside, file).map_err(failed)
+        fs::rename(&beside, file).and_then(|()| File::open(&self.0)?.sync_all()).map_err(failed)
     }
 
     /// Entries that are too old go.
@@ -157,11 +161,11 @@ mod tests {
 
     /// Says a draft; which signature it got.
     fn say(outbox: &Outbox, signed: &Cell<u32>, draft: &Value, now: u64) -> String {
-        let sign = || {
+        let sign = |_| {
             signed.set(signed.get() + 1);
             Ok::<_, OutboxError>(format!("event {}", signed.get()))
         };
-        outbox.say(Hex32([1; 32]), draft, Millis(now), sign).expect("a directory")
+        outbox.say(Hex32([1; 32]), draft, || Millis(now), sign).expect("a directory")
     }
 
     #[test]
@@ -172,7 +176,8 @@ mod tests {
         assert_eq!(say(&outbox.clone(), &signed, &post, KEPT.0 - 1), "event 1");
         assert_eq!(say(&outbox, &signed, &json!({ "kind": "post", "text": "b" }), 5), "event 2");
         assert_eq!(say(&outbox, &signed, &post, KEPT.0), "event 3");
-        assert_eq!(say(&outbox, &signed, &post, 7), "event 4", "a clock that was set back proves nothing");
+        assert_eq!(say(&outbox, &signed, &post, 7), "event 4", "a clock that was set back by a day");
+        assert_eq!(say(&outbox, &signed, &post, 6), "event 4", "and by a little");
         outbox.clear(Millis(3 * KEPT.0));
         let left = fs::read_dir(&outbox.0).unwrap().count();
         assert_eq!(left, 1, "the lock");

@@ -38,6 +38,7 @@ use rmcp::service::RequestContext;
 use rmcp::{Json, RoleServer, ServerHandler, tool_handler};
 use serde_json::{Value, json};
 use std::sync::Arc;
+use tokio::sync::Semaphore;
 
 /// What agents are told: hosts cut it at about 2,048 characters.
 pub const INSTRUCTIONS: &str = include_str!("instructions.txt");
@@ -60,7 +61,12 @@ pub struct Agent {
     network: Arc<str>,
     profile: Option<Arc<Profile>>,
     tools: ToolRouter<Agent>,
+    /// Events that are signed at a time.
+    signing: Arc<Semaphore>,
 }
+
+/// See [`Agent`].
+const SIGNING: usize = 2;
 
 /// Why a tool did not do what it was asked; agents read it.
 #[derive(Debug, thiserror::Error)]
@@ -103,12 +109,24 @@ impl Agent {
     /// The tools of a profile.
     pub fn of(way: Way, profile: Profile) -> Agent {
         let network = profile.network.id.as_str().into();
-        Agent { way, network, profile: Some(Arc::new(profile)), tools: Agent::all() }
+        Agent {
+            way,
+            network,
+            profile: Some(Arc::new(profile)),
+            tools: Agent::all(),
+            signing: Arc::new(Semaphore::new(SIGNING)),
+        }
     }
 
     /// The tools of a reader without a key.
     pub fn reader(way: Way, network: &str) -> Agent {
-        Agent { way, network: network.into(), profile: None, tools: Agent::all() }
+        Agent {
+            way,
+            network: network.into(),
+            profile: None,
+            tools: Agent::all(),
+            signing: Arc::new(Semaphore::new(SIGNING)),
+        }
     }
 
     fn all() -> ToolRouter<Agent> {
@@ -161,7 +179,13 @@ impl Agent {
     async fn say(&self, mut draft: Value) -> Result<String, Trouble> {
         let profile = self.profile()?.clone();
         draft["net"] = json!(&*self.network);
-        let signing = tokio::task::spawn_blocking(move || sign(&profile, &draft)).await;
+        // Work may take long, and the threads for it are shared with whoever reads.
+        let turn = self.signing.clone().acquire_owned().await.map_err(|e| Trouble::Broken(e.to_string()))?;
+        let signing = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            sign(&profile, &draft)
+        });
+        let signing = signing.await;
         let text = signing.map_err(|e| Trouble::Broken(e.to_string()))??;
         let outcome = self.way.event(text).await?;
         let id = outcome["id"].as_str().map(str::to_owned);
@@ -184,15 +208,19 @@ fn plain(schema: &mut Value) {
 }
 
 fn sign(profile: &Profile, draft: &Value) -> Result<String, Trouble> {
-    let now = Clock::Wall.now();
-    profile.outbox.say(profile.secret.public(), draft, now, || {
-        let unsigned = draft.to_string();
-        let draft = Draft::read(unsigned.as_bytes())?.created_by_default(now);
-        Ok(match profile.network.pow_bits {
-            0 => draft.sign(&profile.secret)?,
-            bits => draft.mine(&profile.secret, u16::try_from(bits).unwrap_or(u16::MAX))?,
-        })
-    })
+    profile.outbox.say(
+        profile.secret.public(),
+        draft,
+        || Clock::Wall.now(),
+        |now| {
+            let unsigned = draft.to_string();
+            let draft = Draft::read(unsigned.as_bytes())?.created_by_default(now);
+            Ok(match profile.network.pow_bits {
+                0 => draft.sign(&profile.secret)?,
+                bits => draft.mine(&profile.secret, u16::try_from(bits).unwrap_or(u16::MAX))?,
+            })
+        },
+    )
 }
 
 /// An id as agents give it: the digits, or a link to it.

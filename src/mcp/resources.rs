@@ -1,8 +1,9 @@
 //! Threads, posts and entries as resources: `wats://NETWORK/thread/ID`, `wats://NETWORK/post/ID`.
 
 use super::shapes::{Detail, NOTICE, Post, text, title};
-use super::{Agent, Trouble, shapes_id};
+use super::{Agent, Trouble};
 use crate::client::path;
+use crate::event::Hex32;
 use rmcp::model::{
     ErrorData, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
     ResourceContents, ResourceTemplate,
@@ -53,10 +54,10 @@ impl Agent {
             Some((network, rest)) if network == &*self.network => rest.split_once('/').ok_or_else(unknown)?,
             _ => return Err(unknown()),
         };
-        shapes_id(id).map_err(|_| unknown())?;
+        let id = Hex32::parse(id).ok_or_else(unknown)?.to_string();
         let document = match what {
-            "post" => self.post_document(id).await,
-            "thread" => self.thread_document(id).await,
+            "post" => self.post_document(&id).await,
+            "thread" => self.thread_document(&id).await,
             _ => return Err(unknown()),
         };
         let document = document.map_err(|trouble| match trouble {

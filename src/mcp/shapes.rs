@@ -203,7 +203,7 @@ impl Post {
         let evidence = of["evidence"].as_array().into_iter().flatten().take(detail.evidence());
         Post {
             id: text(of, "id").unwrap_or_default(),
-            kind: text(of, "kind").unwrap_or_default(),
+            kind: snippet::line(of["kind"].as_str().unwrap_or_default(), TAG).unwrap_or_default(),
             author: text(of, "author").unwrap_or_default(),
             created_at: date(of, "created_at"),
             title: title(of),

@@ -20,6 +20,9 @@ const LOOK: Duration = Duration::from_millis(50);
 const SPAWNS: u32 = 4;
 const AGAIN: Duration = Duration::from_secs(2);
 
+/// A log that is longer begins anew at the next start, in bytes.
+const MAX_LOG: u64 = 16 << 20;
+
 /// What starts a node.
 #[derive(Debug)]
 pub struct Starter {
@@ -86,6 +89,9 @@ impl Starter {
 
     /// A process of its own group, which outlives this one; it logs beside its store.
     fn spawn(&self) -> io::Result<std::process::Child> {
+        if std::fs::metadata(self.log()).is_ok_and(|log| log.len() > MAX_LOG) {
+            std::fs::remove_file(self.log())?;
+        }
         let log = private(&self.log(), true)?;
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);

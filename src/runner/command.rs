@@ -63,7 +63,8 @@ pub fn run(
     let (mut input, output) = (child.stdin.take(), child.stdout.take());
     let text = task.to_string();
     // One that reads nothing, or writes before it has read, must not hold up the other end.
-    let writing = thread::spawn(move || input.as_mut().map(|input| input.write_all(text.as_bytes())));
+    // Whether it reads all of its task is its own business, so nobody waits for this.
+    thread::spawn(move || drop(input.as_mut().map(|input| input.write_all(text.as_bytes()))));
     let (came, coming) = mpsc::channel();
     thread::spawn(move || {
         let mut read = Vec::new();
@@ -83,8 +84,6 @@ pub fn run(
     };
     // What it left behind ends with it, or a pipe that a grandchild holds would never end.
     end(&mut child);
-    // Whether it read all of its task is its own business.
-    let _ = writing.join();
     let status = ended?;
     let no_result = |what: String| CommandError::NoResult(what);
     let read = coming.recv_timeout(REST).map_err(|_| no_result("something still holds it open".into()))?;

@@ -8,7 +8,7 @@ use crate::files::private_directory;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use wats_dataflows::fixed::{Fixed, ONE};
@@ -16,6 +16,9 @@ use wats_dataflows::ids::Millis;
 
 /// The longest ledger that is read, in bytes: a line a task, and a day of them.
 const MAX_LEDGER: u64 = 16 << 20;
+
+/// After so many lines the file is written anew, with what counts.
+const ANEW: usize = 4_096;
 
 /// What a task is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,8 +55,12 @@ struct Line {
 #[derive(Debug)]
 pub struct Ledger {
     path: PathBuf,
+    /// The lock, for as long as this lives.
+    _held: File,
     file: File,
     lines: BTreeMap<u64, Line>,
+    /// Lines since the file was written anew.
+    appended: usize,
 }
 
 impl Ledger {
@@ -69,15 +76,18 @@ impl Ledger {
         let mut options = OpenOptions::new();
         options.read(true).append(true).create(true).mode(0o600);
         let file = options.open(&path).map_err(failed)?;
-        match file.try_lock() {
+        // Apart from the ledger, which is replaced as a whole.
+        let held = options.open(directory.join("lock")).map_err(failed)?;
+        match held.try_lock() {
             Ok(()) => {}
             Err(fs::TryLockError::WouldBlock) => return Err(RunnerError::Another(directory.to_owned())),
             Err(fs::TryLockError::Error(e)) => return Err(failed(e)),
         }
-        let text = crate::config::read_capped(&path, MAX_LEDGER).map_err(failed)?;
-        let read = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
-        let mut ledger =
-            Ledger { path: path.clone(), file, lines: read.map(|line| (line.task, line)).collect() };
+        let mut text = Vec::new();
+        File::open(&path).and_then(|file| file.take(MAX_LEDGER).read_to_end(&mut text)).map_err(failed)?;
+        let read = text.split(|&b| b == b'\n').filter_map(|line| serde_json::from_slice::<Line>(line).ok());
+        let lines = read.filter(|line| line.task < u64::MAX).map(|line| (line.task, line)).collect();
+        let mut ledger = Ledger { path, _held: held, file, lines, appended: 0 };
         ledger.forget(now);
         ledger.rewrite()?;
         Ok(ledger)
@@ -134,7 +144,16 @@ impl Ledger {
         text.push(b'\n');
         self.file.write_all(&text).and_then(|()| self.file.sync_data()).map_err(failed)?;
         self.lines.insert(line.task, line);
+        self.appended += 1;
+        if self.appended >= ANEW {
+            self.rewrite()?;
+        }
         Ok(())
+    }
+
+    /// How many tasks of the last day were about something.
+    pub fn times(&self, about: &str) -> usize {
+        self.lines.values().filter(|line| line.about.as_deref() == Some(about)).count()
     }
 
     /// What began a day ago counts no more; the last number stays, so that none is given twice.
@@ -157,8 +176,18 @@ impl Ledger {
             serde_json::to_writer(&mut text, line).map_err(|e| failed(e.into()))?;
             text.push(b'\n');
         }
-        self.file.set_len(0).map_err(failed)?;
-        self.file.write_all(&text).and_then(|()| self.file.sync_all()).map_err(failed)
+        let beside = self.path.with_extension("new");
+        let mut options = OpenOptions::new();
+        options.append(true).create_new(true).mode(0o600);
+        // Left by one who died.
+        let _ = fs::remove_file(&beside);
+        let mut file = options.open(&beside).map_err(failed)?;
+        file.write_all(&text).and_then(|()| file.sync_all()).map_err(failed)?;
+        let directory = self.path.parent().unwrap_or(Path::new("."));
+        let renamed = fs::rename(&beside, &self.path).and_then(|()| File::open(directory)?.sync_all());
+        renamed.map_err(failed)?;
+        (self.file, self.appended) = (file, 0);
+        Ok(())
     }
 }
 

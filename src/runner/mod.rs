@@ -14,7 +14,8 @@ pub mod ledger;
 use crate::client::{ClientError, path};
 use crate::config::AgentConfig;
 use crate::event::excerpt::readable;
-use crate::files::private_directory;
+use crate::files::{new_private_file, private_directory};
+use crate::mcp::shapes::{Detail, NOTICE, Post};
 use crate::mcp::speak::{EvidenceKind, EvidenceSaid};
 use crate::mcp::verify::{Outcome, Report, Task};
 use crate::mcp::{Agent, Trouble};
@@ -34,8 +35,12 @@ use wats_dataflows::ids::Millis;
 const DETAIL: usize = 2_000;
 /// Bytes of an output that are attached.
 const OUTPUT: usize = 1 << 20;
-/// Asks of one task.
-const ASKS: usize = 20;
+/// Asks of one task, at most.
+const ASKS: u32 = 20;
+/// Pages of asks of one heartbeat, at most.
+const PAGES: usize = 10;
+/// Tries of a task about the same news, within a day.
+const TRIES: usize = 3;
 
 /// Why the runner cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -153,28 +158,37 @@ impl Runner {
     }
 
     /// Asks that name the agent, or what it can do, since the last time. Where the budget has no room for
-    /// them they stay news.
+    /// them, or the command fails, they stay news; but after some tries it goes on without them.
     async fn news(&mut self, beat: &mut Beat) -> Result<(), RunnerError> {
         let file = self.directory.join("cursor");
-        let cursor = std::fs::read_to_string(&file).ok();
-        let page = self.agent.asks(cursor.as_deref()).await?;
-        let for_me: Vec<&Value> = page.asks.iter().filter(|ask| self.concerns(ask)).take(ASKS).collect();
-        if !for_me.is_empty() {
-            let task = json!({ "task": "news", "network": self.agent.network(), "asks": for_me });
-            match self.spend(Purpose::News, None, &task).await? {
-                None => {
-                    beat.deferred += 1;
-                    return Ok(());
-                }
-                Some(Ok(_)) => beat.news += 1,
-                Some(Err(CommandError::Stopped)) => return Ok(()),
-                Some(Err(error)) => {
-                    tracing::warn!(%error, "a task about news failed");
-                    beat.failed += 1;
+        for _ in 0..PAGES {
+            let cursor = std::fs::read_to_string(&file).ok().filter(|cursor| !cursor.is_empty());
+            let page = self.agent.asks(cursor.as_deref()).await?;
+            let for_me: Vec<&Value> = page.asks.iter().filter(|ask| self.concerns(ask)).collect();
+            let about = format!("news:{}", cursor.unwrap_or_default());
+            if !for_me.is_empty() && self.ledger.times(&about) < TRIES {
+                let asks: Vec<Post> = for_me.iter().map(|ask| Post::read(ask, Detail::Full)).collect();
+                let task = json!({ "task": "news", "network": self.agent.network(), "notice": NOTICE,
+                    "asks": asks });
+                match self.spend(Purpose::News, Some(about), &task).await? {
+                    None => {
+                        beat.deferred += 1;
+                        return Ok(());
+                    }
+                    Some(Ok(_)) => beat.news += 1,
+                    Some(Err(error)) => {
+                        tracing::warn!(%error, "a task about news failed");
+                        beat.failed += 1;
+                        return Ok(());
+                    }
                 }
             }
+            remember(&file, &page.cursor)?;
+            if !page.more || self.stop.is_cancelled() {
+                break;
+            }
         }
-        remember(&file, &page.cursor)
+        Ok(())
     }
 
     fn concerns(&self, ask: &Value) -> bool {
@@ -201,7 +215,7 @@ impl Runner {
     }
 
     async fn check(&mut self, task: &Task, beat: &mut Beat) -> Result<(), RunnerError> {
-        let given = json!({ "task": "verify", "network": self.agent.network(), "post": task.post,
+        let given = json!({ "task": "verify", "notice": NOTICE, "network": self.agent.network(), "post": task.post,
             "ask": task.ask, "settles": task.settles });
         let result = match self.spend(Purpose::Verify, Some(task.id().to_owned()), &given).await? {
             None => {
@@ -224,7 +238,11 @@ impl Runner {
             }
         };
         let outcome = report.outcome;
-        self.agent.report(report).await?;
+        if let Err(error) = self.agent.report(report).await {
+            tracing::warn!(post = task.id(), %error, "what came of a check could not be said");
+            beat.failed += 1;
+            return Ok(());
+        }
         match outcome {
             Outcome::Success => beat.confirmed += 1,
             Outcome::Failure => beat.contradicted += 1,
@@ -286,7 +304,10 @@ fn remember(file: &Path, text: &str) -> Result<(), RunnerError> {
     if let Some(directory) = file.parent() {
         private_directory(directory).map_err(failed)?;
     }
-    std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, file)).map_err(failed)
+    // Left by one who died.
+    let _ = std::fs::remove_file(&beside);
+    new_private_file(&beside, text.as_bytes()).map_err(failed)?;
+    std::fs::rename(&beside, file).map_err(failed)
 }
 
 /// Asks that came in, and where to go on.
@@ -294,6 +315,8 @@ fn remember(file: &Path, text: &str) -> Result<(), RunnerError> {
 pub struct Asks {
     asks: Vec<Value>,
     cursor: String,
+    /// Whether there are more at once.
+    more: bool,
 }
 
 impl Agent {
@@ -304,7 +327,7 @@ impl Agent {
             ("kind", Some("ask".to_owned())),
             ("as", self.own_key()),
             ("timeout", Some("0".to_owned())),
-            ("limit", Some("100".to_owned())),
+            ("limit", Some(ASKS.to_string())),
             ("cursor", cursor.map(str::to_owned)),
         ];
         let page = match self.way().get(&path("/v1/wait", &query)).await {
@@ -314,6 +337,7 @@ impl Agent {
             page => page?,
         };
         let asks = page["events"].as_array().cloned().unwrap_or_default();
-        Ok(Asks { asks, cursor: page["cursor"].as_str().unwrap_or_default().to_owned() })
+        let cursor = page["cursor"].as_str().unwrap_or_default().to_owned();
+        Ok(Asks { asks, cursor, more: page["more"] == true })
     }
 }

@@ -117,11 +117,7 @@ fn page(app: &App, asked: &Asked) -> Result<Value, Problem> {
 
 /// The place after which a page of groups begins, as the page before said.
 fn read_place(cursor: &str, order: Order) -> Result<Vec<u8>, Problem> {
-    let digits = cursor.strip_prefix(MARK).filter(|digits| digits.len() % 2 == 0 && digits.is_ascii());
-    let bytes: Option<Vec<u8>> = digits.and_then(|digits| {
-        let byte = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
-        (0..digits.len()).step_by(2).map(byte).collect()
-    });
+    let bytes = cursor.strip_prefix(MARK).and_then(read_hex);
     match bytes.as_deref().and_then(<[u8]>::split_first) {
         Some((&of, place)) if of == order as u8 => Ok(place.to_vec()),
         _ => Err(no_cursor()),
@@ -136,6 +132,32 @@ fn no_cursor() -> Problem {
 }
 
 const MARK: &str = "wb01";
+/// Bytes of a sealed place: a nonce, the entry and what it is; then its place; then a mark of both.
+const HEAD: usize = 41;
+const PLACE: usize = 12;
+
+/// See [`Look::seal`].
+struct Seal {
+    secret: [u8; 32],
+    stream: [u8; PLACE],
+}
+
+impl Seal {
+    fn mark(&self, head: &[u8; HEAD], place: &[u8; PLACE]) -> [u8; 8] {
+        let mut hasher = blake3::Hasher::new_keyed(&self.secret);
+        let hash = *hasher.update(b"mark").update(head).update(place).finalize().as_bytes();
+        hash.first_chunk().copied().unwrap_or_default()
+    }
+}
+
+/// Bytes as hex digits.
+fn read_hex(digits: &str) -> Option<Vec<u8>> {
+    if !digits.is_ascii() || digits.len() % 2 != 0 {
+        return None;
+    }
+    let byte = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
+    (0..digits.len()).step_by(2).map(byte).collect()
+}
 
 fn write_place(place: &[u8], order: Order) -> String {
     let digits: String = [order as u8].iter().chain(place).map(|byte| format!("{byte:02x}")).collect();
@@ -215,20 +237,56 @@ impl Look<'_> {
         let shown = &found[..found.len().min(limit)];
         let mut answer = json!({ "entries": self.briefly(shown)? });
         if let Some(last) = shown.last().filter(|_| found.len() > limit) {
-            // An id, and not its place: that is made of the score, which is for nobody to see.
-            answer["cursor"] = format!("{MARK}{}{}", last.entry, u8::from(last.digest)).into();
+            answer["cursor"] = self.write_entry(last)?.into();
         }
         Ok(answer)
     }
 
-    /// Where the last entry of the page before stands now.
-    fn read_entry(&self, cursor: &str) -> Result<(Fixed, u32, ListedRecord), Problem> {
-        let digits = cursor.strip_prefix(MARK).filter(|digits| digits.len() == 65 && digits.is_ascii());
-        let id = digits.and_then(|digits| Hex32::parse(&digits[..64])).ok_or_else(no_cursor)?;
-        let held = shown::held(&self.app.core.store, id)?.ok_or_else(no_cursor)?;
-        let post = self.reader.post(self.network, id)?.ok_or_else(no_cursor)?;
+    /// The place of an entry, sealed: it is made of the score, which is for nobody to see. It stays where
+    /// it is while scores move, so that what comes after it is neither shown twice nor passed over.
+    fn write_entry(&self, entry: &ListedRecord) -> Result<String, Problem> {
+        let held = shown::held(&self.app.core.store, entry.entry)?.ok_or_else(no_cursor)?;
+        let post = self.reader.post(self.network, entry.entry)?.ok_or_else(no_cursor)?;
         let day = u32::try_from(held.said.created_at.0 / Millis::DAY.0).unwrap_or(u32::MAX);
-        Ok((post.score, day, ListedRecord { entry: id, digest: cursor.ends_with('1') }))
+        let mut nonce = [0; 8];
+        getrandom::fill(&mut nonce).map_err(|e| Problem::new(500, "internal error", e.to_string()))?;
+        let mut head = [0; HEAD];
+        head[..8].copy_from_slice(&nonce);
+        head[8..40].copy_from_slice(&entry.entry.0);
+        head[40] = u8::from(entry.digest);
+        let mut place = [0; PLACE];
+        place[..8].copy_from_slice(&post.score.0.to_le_bytes());
+        place[8..].copy_from_slice(&day.to_le_bytes());
+        let seal = self.seal(&head);
+        place.iter_mut().zip(seal.stream).for_each(|(byte, key)| *byte ^= key);
+        let mark = seal.mark(&head, &place);
+        let all = [&head[..], &place, &mark].concat();
+        Ok(all.iter().fold(MARK.to_owned(), |text, byte| text + &format!("{byte:02x}")))
+    }
+
+    /// Where the last entry of the page before stood.
+    fn read_entry(&self, cursor: &str) -> Result<(Fixed, u32, ListedRecord), Problem> {
+        let bytes = cursor.strip_prefix(MARK).and_then(read_hex).ok_or_else(no_cursor)?;
+        let (head, rest) = bytes.split_first_chunk::<HEAD>().ok_or_else(no_cursor)?;
+        let (place, mark) = rest.split_first_chunk::<PLACE>().ok_or_else(no_cursor)?;
+        let seal = self.seal(head);
+        if seal.mark(head, place)[..] != *mark {
+            return Err(no_cursor());
+        }
+        let mut open = *place;
+        open.iter_mut().zip(seal.stream).for_each(|(byte, key)| *byte ^= key);
+        let score = open.first_chunk().copied().map(i64::from_le_bytes).unwrap_or_default();
+        let day = open.last_chunk().copied().map(u32::from_le_bytes).unwrap_or_default();
+        let id = head[8..40].first_chunk().copied().unwrap_or_default();
+        Ok((Fixed(score), day, ListedRecord { entry: Hex32(id), digest: head[40] == 1 }))
+    }
+
+    /// What seals a place: only who knows the id of this store can make it, and only for this very entry.
+    fn seal(&self, head: &[u8; HEAD]) -> Seal {
+        let secret = blake3::derive_key("wats 2026 cursor of browse", &self.app.core.store.id().0);
+        let mut stream = [0; PLACE];
+        blake3::Hasher::new_keyed(&secret).update(head).finalize_xof().fill(&mut stream);
+        Seal { secret, stream }
     }
 
     fn briefly(&self, entries: &[ListedRecord]) -> Result<Value, Problem> {

@@ -55,6 +55,11 @@ use tower_http::compression::predicate::SizeAbove;
 
 /// An answer of more bytes is compressed, for a client that takes it so.
 const COMPRESSED: u64 = 1024;
+/// Looks at the records at a time, of all who wait: each may read some thousand of them.
+const LOOKING: usize = 32;
+/// How long one who waits waits for its turn to look, and after how long it tries again.
+const TURN: std::time::Duration = std::time::Duration::from_secs(20);
+const AGAIN: std::time::Duration = std::time::Duration::from_millis(5);
 /// Connections at a time, of all clients.
 const CONNECTIONS: usize = 4096;
 /// Blobs that are read at a time, each of which is an open file.
@@ -124,6 +129,8 @@ pub struct App {
     token: Option<Token>,
     /// Requests that are worked on.
     working: Shares,
+    /// Those who wait, and look at the records.
+    looking: Shares,
     /// Uploads of them.
     uploading: Shares,
     /// Blobs that are sent.
@@ -145,10 +152,23 @@ impl App {
         stop: CancellationToken,
     ) -> Arc<App> {
         let core = keeper.core().clone();
-        let working = Shares::new(core.limits.requests);
+        let (working, looking) = (Shares::new(core.limits.requests), Shares::new(LOOKING));
         let uploading = Shares::new(core.blobs.storage.uploads);
         let reading = Shares::new(READING);
-        Arc::new(App { core, lanes, rates, ask, token, working, uploading, reading, keeper, search, stop })
+        Arc::new(App {
+            core,
+            lanes,
+            rates,
+            ask,
+            token,
+            working,
+            looking,
+            uploading,
+            reading,
+            keeper,
+            search,
+            stop,
+        })
     }
 
     /// How many durable records the search index has yet to take in.
@@ -163,6 +183,24 @@ impl App {
         let held = shown::held(&self.core.store, id)?;
         let held = held.filter(|held| self.core.rules.pow_bits(&held.said.net).is_some());
         held.ok_or_else(|| Problem::not_found(format!("{id} is not held")))
+    }
+
+    /// The turn of one who waits to look at the records, for as long as it is held; the owner needs none.
+    /// Many who are woken at a time take turns.
+    async fn look(&self, origin: Origin) -> Result<Option<shares::Share>, Problem> {
+        let Origin::Address(address) = origin else {
+            return Ok(None);
+        };
+        let until = tokio::time::Instant::now() + TURN;
+        loop {
+            if let Some(share) = self.looking.take(super::limits::source(address)) {
+                return Ok(Some(share));
+            }
+            if tokio::time::Instant::now() >= until {
+                return Err(Problem::later(super::Later::Busy));
+            }
+            tokio::time::sleep(AGAIN).await;
+        }
     }
 
     /// Asks the engine's thread about the state between two ticks.

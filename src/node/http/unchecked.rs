@@ -15,12 +15,14 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use wats_dataflows::views::Status;
 
-/// Posts that are looked at, the newest first, of answers and of digests each.
+/// Posts that are looked at, the newest first, of answers and of digests each; and of one author, so that
+/// none can fill them.
 const LOOKED_AT: usize = 200;
+const OF_ONE: usize = 5;
 /// Posts that are named, where nobody says how many; and at most.
 const NAMED: usize = 3;
 const MOST: usize = 20;
@@ -89,10 +91,16 @@ fn list(app: &App, network: &str, asked: &Asked) -> Result<Value, Problem> {
 fn newest(app: &App, network: &str, kind: Kind) -> Result<Vec<Hex32>, Problem> {
     let filter = Filter { statuses: vec![Status::Unverified], kind: Some(kind), ..Filter::default() };
     let mut request = Request { network: network.to_owned(), filter, limit: MAX_HITS, ..Request::default() };
-    let mut ids = Vec::new();
+    let (mut ids, mut by) = (Vec::new(), HashMap::<Hex32, usize>::new());
     while ids.len() < LOOKED_AT {
         let page = app.search.search(&request).map_err(search::problem)?;
-        ids.extend(page.hits.iter().map(|hit| hit.id));
+        for hit in &page.hits {
+            let of_author = by.entry(hit.author).or_default();
+            *of_author += 1;
+            if *of_author <= OF_ONE {
+                ids.push(hit.id);
+            }
+        }
         match page.cursor {
             Some(cursor) => request.cursor = Some(cursor),
             None => break,
@@ -142,7 +150,8 @@ fn settles(app: &App, reader: &Reader<'_>, said: &Said) -> Result<usize, StoreEr
     let mut roots = BTreeSet::from([said.root()]);
     if said.kind == DIGEST {
         for source in &said.refs {
-            roots.extend(shown::held(&app.core.store, *source)?.map(|held| held.said.root()));
+            let held = shown::held(&app.core.store, *source)?.map(|held| held.said);
+            roots.extend(held.filter(|source| source.net == said.net).map(|source| source.root()));
         }
     }
     let mut open = 0;

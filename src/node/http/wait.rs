@@ -7,7 +7,7 @@ use super::cursor::{Cursor, HELD_BACK, short};
 use super::params::Params;
 use super::search::status;
 use super::shown::{self, Held};
-use super::{App, Problem, apart};
+use super::{App, Origin, Problem, apart};
 use crate::event::Hex32;
 use crate::node::routing::{Reach, Who, capabilities, release};
 use crate::node::tell::root_of_target;
@@ -15,9 +15,9 @@ use crate::node::wait::Wanted;
 use crate::node::{Later, Phase};
 use crate::said::Said;
 use crate::store::{HeldAt, Logged, Place, Reader, Seq};
-use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -34,7 +34,9 @@ const MOST_WAIT: u64 = 50;
 const EVENTS: usize = 20;
 const MOST_EVENTS: usize = 100;
 /// Records that one page looks at, at most: an old cursor is caught up with page by page.
-const LOOKED_AT: u64 = 20_000;
+const LOOKED_AT: u64 = 5_000;
+/// The longest kind and tag, in bytes.
+const MOST_TEXT: usize = 256;
 
 /// What is waited for.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -77,8 +79,15 @@ impl Asked {
 }
 
 /// `GET /v1/wait`
-pub async fn get(State(app): State<Arc<App>>, Params(asked): Params<Asked>) -> Result<Response, Problem> {
+pub async fn get(
+    State(app): State<Arc<App>>,
+    Extension(origin): Extension<Origin>,
+    Params(asked): Params<Asked>,
+) -> Result<Response, Problem> {
     app.carries(&asked.network)?;
+    if asked.kind.iter().chain(&asked.tag).any(|text| text.len() > MOST_TEXT) {
+        return Err(Problem::bad_request("`kind` and `tag` have 256 bytes at most"));
+    }
     let min_status = asked.min_status.as_deref().map(status).transpose()?;
     let mut cursor = match &asked.cursor {
         Some(cursor) => Cursor::read(cursor, &app.core.store)?,
@@ -95,7 +104,13 @@ pub async fn get(State(app): State<Arc<App>>, Params(asked): Params<Asked>) -> R
     let asked = Arc::new(Wait { wanted: asked.wanted(), asked, who, min_status });
     loop {
         let (looking, what) = (app.clone(), asked.clone());
-        let found = apart(move || look(&looking, &what, cursor)).await?;
+        // Those who wait have no share in what is worked on; those who look do.
+        let share = app.look(origin).await?;
+        let found = apart(move || {
+            let _share = share;
+            look(&looking, &what, cursor)
+        });
+        let found = found.await?;
         let left = until.saturating_duration_since(Instant::now());
         let ends = left.is_zero() || app.core.phase() == Phase::Stopping;
         if !found.events.is_empty() || found.entry.is_some() || found.more || ends {
@@ -171,7 +186,7 @@ fn look(app: &App, wait: &Wait, from: Cursor) -> Result<Found, Problem> {
     };
     let look = Look { app, wait, reader: core.store.read(), now: core.clock.now() };
     for &seq in &from.held_back {
-        match core.store.logged(seq)?.map_or(Ok(Seen::Other), |logged| look.at(seq, logged))? {
+        match core.store.logged(seq)?.map_or(Ok(Seen::Other), |logged| look.at(seq, logged, true))? {
             Seen::Wanted(_) if found.events.len() >= limit => {
                 found.more = true;
                 found.cursor.held_back.push(seq);
@@ -190,9 +205,10 @@ fn look(app: &App, wait: &Wait, from: Cursor) -> Result<Found, Problem> {
             found.more = true;
             break;
         }
-        match look.at(seq, logged)? {
+        // A head start is a courtesy: one more ask than a cursor remembers gets none.
+        let has_room = found.cursor.held_back.len() < HELD_BACK;
+        match look.at(seq, logged, has_room)? {
             Seen::Wanted(event) => found.events.push(event),
-            Seen::HeldBack(_) if found.cursor.held_back.len() >= HELD_BACK => break,
             Seen::HeldBack(release) => found.hold_back(seq, release),
             Seen::Other => {}
         }
@@ -227,7 +243,8 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    fn at(&self, seq: Seq, logged: Logged) -> Result<Seen, Problem> {
+    /// `holds_back` is whether what goes to others first is held back.
+    fn at(&self, seq: Seq, logged: Logged, holds_back: bool) -> Result<Seen, Problem> {
         let (core, Wait { wanted, who, .. }) = (&self.app.core, self.wait);
         let Logged::Event { received_at, text, .. } = logged else {
             return Ok(Seen::Other);
@@ -239,7 +256,7 @@ impl Look<'_> {
             return Ok(Seen::Other);
         }
         let release = release(&said, received_at, core.limits.head_start, self.now);
-        if let Some(release) = release.filter(|_| who.reach(&said) == Reach::Everybody) {
+        if let Some(release) = release.filter(|_| holds_back && who.reach(&said) == Reach::Everybody) {
             return Ok(Seen::HeldBack(release));
         }
         let held = Held { said, place: Place { held: HeldAt { seq, received_at }, text: String::new() } };
