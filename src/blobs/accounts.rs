@@ -269,14 +269,16 @@ impl Accounts {
     }
 
     /// Whether so much more of a blob would fit.
-    fn fits(&self, key: Option<u32>, more: u64) -> Result<(), Short> {
+    ///
+    /// The owner's own has room beside what others fill the pool with: its event comes right after it.
+    fn fits(&self, key: Option<u32>, more: u64, is_owner: bool) -> Result<(), Short> {
         match self.above(self.storage.high_water, more) {
             0 => {}
             above => return Err(Short::Budget(above)),
         }
         let above = self.unattached.saturating_add(more).saturating_sub(self.storage.unattached_bytes);
         match above {
-            above if above > 0 && key.is_none() => Err(Short::Unattached(above)),
+            above if above > 0 && key.is_none() && !is_owner => Err(Short::Unattached(above)),
             _ => Ok(()),
         }
     }
@@ -289,11 +291,12 @@ pub struct Reserved {
     blob: Hex32,
     key: Option<u32>,
     bytes: u64,
+    is_owner: bool,
 }
 
 impl Reserved {
-    pub(super) fn new(accounts: Arc<Mutex<Accounts>>, blob: Hex32) -> Reserved {
-        Reserved { accounts, blob, key: None, bytes: 0 }
+    pub(super) fn new(accounts: Arc<Mutex<Accounts>>, blob: Hex32, is_owner: bool) -> Reserved {
+        Reserved { accounts, blob, key: None, bytes: 0, is_owner }
     }
 
     /// Whether all of `size` bytes would fit now; nothing is taken.
@@ -302,7 +305,7 @@ impl Reserved {
     /// What there is no room in.
     pub fn would_fit(&self, size: u64) -> Result<(), Short> {
         let accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
-        accounts.fits(accounts.payer(self.blob, size), size - size.min(self.bytes))
+        accounts.fits(accounts.payer(self.blob, size), size - size.min(self.bytes), self.is_owner)
     }
 
     /// Takes room for what has come, `bytes` of `size`, a little ahead.
@@ -316,7 +319,7 @@ impl Reserved {
         let mut accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
         let want = bytes.next_multiple_of(STEP).min(size).max(bytes);
         let (key, more) = (accounts.payer(self.blob, size), want - self.bytes);
-        accounts.fits(key, if key == self.key { more } else { want })?;
+        accounts.fits(key, if key == self.key { more } else { want }, self.is_owner)?;
         accounts.credit(self.key, self.bytes);
         accounts.charge(key, want);
         accounts.reserved += more;
@@ -389,13 +392,13 @@ mod tests {
     fn room_is_taken_as_bytes_come_and_given_back() {
         let accounts = Arc::new(Mutex::new(Accounts::new(&storage())));
         let sums = || accounts.lock().unwrap().sums();
-        let mut one = Reserved::new(accounts.clone(), blob(1));
+        let mut one = Reserved::new(accounts.clone(), blob(1), false);
         assert_eq!(one.would_fit(30 << 20), Err(Short::Unattached(10 << 20)));
         assert_eq!(one.would_fit(200 << 20), Err(Short::Budget(100 << 20)));
         one.grow(1, 15 << 20).unwrap();
         assert_eq!(sums(), Sums { reserved: 1 << 20, unattached: 1 << 20, ..Sums::default() });
         one.grow(15 << 20, 15 << 20).unwrap();
-        let mut two = Reserved::new(accounts.clone(), blob(2));
+        let mut two = Reserved::new(accounts.clone(), blob(2), false);
         assert_eq!(two.grow(6 << 20, 6 << 20), Err(Short::Unattached(1 << 20)));
         accounts.lock().unwrap().names(blob(9), false, &[blob(2)]);
         two.grow(6 << 20, 6 << 20).unwrap();

@@ -101,8 +101,8 @@ impl Blobs {
     }
 
     /// Room for an upload, none of it taken yet.
-    pub fn reserve(&self, blob: Hex32) -> Reserved {
-        Reserved::new(self.accounts.clone(), blob)
+    pub fn reserve(&self, blob: Hex32, is_owner: bool) -> Reserved {
+        Reserved::new(self.accounts.clone(), blob, is_owner)
     }
 
     /// The locks on some names: whoever makes a file appear or go, and says so in the sequence, holds

@@ -127,7 +127,7 @@ impl Uploads {
                 let from = source.map_or_else(|| "owner".to_owned(), |ip| format!("{:016x}", short(ip)));
                 let (path, file) = self.files.partial(&format!("{blob}.{from}"))?;
                 let (hasher, touched) = (blake3::Hasher::new(), Instant::now());
-                let reserved = Some(blobs.reserve(blob));
+                let reserved = Some(blobs.reserve(blob, source.is_none()));
                 Box::new(Partial { path, file, hasher, offset: 0, size, touched, reserved })
             }
         };
@@ -135,7 +135,8 @@ impl Uploads {
         Ok(Taken { uploads: self.clone(), key, partial: Some(partial) })
     }
 
-    /// No source has more than half, and one that was quiet goes for one that comes.
+    /// No source has more than half, and one that was quiet goes for one that comes; for one of the owner's any
+    /// that nobody sends at this moment.
     fn make_room(&self, table: &mut HashMap<(Hex32, Source), Slot>, source: Source) -> Result<(), Begin> {
         let of_source =
             source.is_some() && table.keys().filter(|(_, of)| *of == source).count() >= self.most.div_ceil(2);
@@ -147,7 +148,7 @@ impl Uploads {
             _ => None,
         });
         let (touched, oldest) = idle.min_by_key(|(touched, _)| *touched).ok_or(Begin::TooMany)?;
-        if touched.elapsed() < FRESH {
+        if touched.elapsed() < FRESH && source.is_some() {
             return Err(Begin::TooMany);
         }
         table.remove(&oldest);

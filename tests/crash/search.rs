@@ -75,7 +75,9 @@ pub fn check_index(dir: &Path, acknowledged: &Acknowledged, round: usize) {
         let text = store.event(*id).expect("readable").expect("acknowledged").text;
         assert!(Document::read(&text).is_none() || held.contains(id), "round {round}: {id}");
     }
-    let again = scratch("search_again");
+    // Several tests do this at a time.
+    let name = dir.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let again = scratch(&format!("{name}_search_again"));
     let anew = Arc::new(Index::open(&again, store.id()).expect("an index"));
     catch_up(&store, &anew).expect("it catches up");
     let [one, other] = [&index, &anew].map(|index| Search::new(store.clone(), index.clone(), Fixed::ZERO));
