@@ -152,7 +152,7 @@ impl Seal {
 
 /// Bytes as hex digits.
 fn read_hex(digits: &str) -> Option<Vec<u8>> {
-    if !digits.is_ascii() || digits.len() % 2 != 0 {
+    if !digits.is_ascii() || !digits.len().is_multiple_of(2) {
         return None;
     }
     let byte = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
