@@ -2,6 +2,7 @@
 
 use super::{Cli, FileError, Outcome};
 use clap::CommandFactory;
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -21,7 +22,10 @@ pub(super) struct ManArgs {
 }
 
 pub(super) fn completions(args: &CompletionsArgs) -> Outcome {
-    clap_complete::generate(args.shell, &mut Cli::command(), "wats", &mut std::io::stdout().lock());
+    // The generator panics where its output is closed.
+    let mut text = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "wats", &mut text);
+    std::io::stdout().lock().write_all(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

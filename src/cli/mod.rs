@@ -38,6 +38,7 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use wats::client::ClientError;
 use wats::config::Config;
 use wats_dataflows::ids::Millis;
 
@@ -146,7 +147,12 @@ pub(crate) fn run() -> ExitCode {
 }
 
 fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
-    error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+    let own = error.downcast_ref::<io::Error>();
+    let written = match error.downcast_ref::<ClientError>() {
+        Some(ClientError::Write(error)) => Some(error),
+        _ => None,
+    };
+    own.or(written).is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// Shows an error on standard error.

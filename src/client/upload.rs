@@ -51,7 +51,10 @@ impl Client {
 
     fn put(&mut self, blob: Hex32, range: Option<String>, piece: Vec<u8>) -> Result<StatusCode, ClientError> {
         let range = range.iter().map(|range| (header::CONTENT_RANGE, range.as_str()));
-        let headers: Vec<_> = range.collect();
+        let length = piece.len().to_string();
+        let mut headers: Vec<_> = range.collect();
+        // Of an empty body nobody else says so.
+        headers.push((header::CONTENT_LENGTH, &length));
         self.call(Method::PUT, &blob_path(blob), &headers, piece.into()).map(|(status, _)| status)
     }
 }

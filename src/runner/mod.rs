@@ -196,6 +196,10 @@ impl Runner {
             ask[name].as_array().is_some_and(|all| all.iter().any(|item| item.as_str().is_some_and(wanted)))
         };
         let key = self.agent.own_key();
+        // Nobody answers itself.
+        if ask["author"].as_str() == key.as_deref() {
+            return false;
+        }
         holds("to", &|to| Some(to) == key.as_deref())
             || holds("tags", &|tag| self.config.capabilities.iter().any(|can| can == tag))
     }

@@ -32,6 +32,9 @@ pub struct Asked {
 
 /// `GET /admin/export`
 pub async fn get(State(app): State<Arc<App>>, Params(asked): Params<Asked>) -> Result<Response, Problem> {
+    if let Some(network) = &asked.network {
+        app.carries(network)?;
+    }
     let wanted = Wanted {
         network: asked.network,
         since: asked.since.map(Millis),
