@@ -207,8 +207,26 @@ pub(super) fn digest(args: &DigestArgs) -> Outcome {
             }
             None => event,
         };
+        args.words.refs.iter().try_for_each(|source| look_at(node, source))?;
         attached(node, event, &args.words.files)
     })
+}
+
+/// Says what a source gives a digest, and what speaks against it.
+fn look_at(node: &mut Client, source: &str) -> Result<(), Box<dyn Error>> {
+    let id = event_of(node, source)?;
+    let found = node.get(&format!("/v1/events/{id}"))?;
+    let root = found["event"]["thread"].as_str().map_or_else(|| id.to_string(), str::to_owned);
+    match found["status"].as_str() {
+        Some(status @ ("contested" | "stale" | "unverified")) if found["event"]["kind"] != "ask" => {
+            note(&format!("the source {id} is {status}"));
+        }
+        _ => {}
+    }
+    note(&format!(
+        "it would be shown for the thread {root}, once two who are independent confirmed or used it"
+    ));
+    Ok(())
 }
 
 /// `wats announce`
