@@ -18,7 +18,7 @@ use wats_dataflows::ids::Millis;
 const MAX_LEDGER: u64 = 16 << 20;
 
 /// After so many lines the file is written anew, with what counts.
-const ANEW: usize = 4_096;
+const ANEW: usize = 512;
 
 /// What a task is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -221,6 +221,33 @@ mod tests {
         assert_eq!(begin(&mut ledger, Purpose::News, 800, 2), Some(2));
         assert_eq!(begin(&mut ledger, Purpose::News, 1, 2), None);
         assert_eq!(begin(&mut ledger, Purpose::Verify, 100, Millis::DAY.0), Some(3), "a day after the first");
+        fs::remove_dir_all(&directory).unwrap();
+    }
+
+    #[test]
+    fn what_is_no_ledger_is_passed_over() {
+        let directory = directory("odd");
+        private_directory(&directory).unwrap();
+        let last = format!(r#"{{"task":{},"at":0,"purpose":"news","took":9}}"#, u64::MAX);
+        let text = [&b"\xff\xfe\n{}\n"[..], last.as_bytes(), b"\n"].concat();
+        fs::write(directory.join("ledger.jsonl"), text).unwrap();
+        let mut ledger = Ledger::open(&directory, Millis(0)).unwrap();
+        assert_eq!(begin(&mut ledger, Purpose::News, 1_000, 0), Some(0));
+        fs::remove_dir_all(&directory).unwrap();
+    }
+
+    #[test]
+    fn many_tasks_leave_a_short_file() {
+        let directory = directory("many");
+        let mut ledger = Ledger::open(&directory, Millis(0)).unwrap();
+        for n in 0..2 * ANEW as u64 {
+            let now = Millis(n * Millis::DAY.0);
+            let task = ledger.begin(Purpose::News, None, Millis(1), BUDGET, now).unwrap();
+            assert_eq!(task, Some(n));
+        }
+        let lines = fs::read(directory.join("ledger.jsonl")).unwrap();
+        assert!(lines.iter().filter(|&&b| b == b'\n').count() <= ANEW + 1);
+        drop(ledger);
         fs::remove_dir_all(&directory).unwrap();
     }
 

@@ -55,6 +55,8 @@ fn what_others_wrote_is_clean_short_and_marked() {
         &house,
         json!({ "kind": "post", "title": order.chars().take(290).collect::<String>(), "text": "x" }),
     );
+    // A kind is a name that its author chooses.
+    let long = bad.say(&house, json!({ "kind": format!("x.{}.b", "obey-me-".repeat(60)), "text": "MARK" }));
     judge.react(&house, &post, json!({ "value": -1, "evidence": { "type": "run", "detail": order } }));
     let contested = until("contested", || {
         let thread = host.good("read", json!({ "id": ask, "detail": "full" }));
@@ -81,6 +83,8 @@ fn what_others_wrote_is_clean_short_and_marked() {
     for at in [6, 7, 8] {
         assert!(shown[at].to_string().contains("MARK"), "{}", shown[at]);
     }
+    let kind = host.good("fetch", json!({ "id": long }))["metadata"]["kind"].clone();
+    assert!(kind.as_str().is_some_and(|kind| kind.chars().count() <= 64), "{kind}");
     let mut marked = 0;
     for page in &shown {
         let mut all = Vec::new();
@@ -141,6 +145,20 @@ fn an_agent_writes_as_itself_and_reads_its_own_network() {
     let uri = format!("wats://side/post/{}", secret.as_str().expect("an id"));
     let id = main.send("resources/read", json!({ "uri": uri }));
     assert!(!main.answer(id)["error"].is_null());
+    // Nor by an address that ends in an id of this network.
+    let own = main.good("ask", json!({ "title": "of main" }))["id"].as_str().expect("an id").to_owned();
+    let secret = secret.as_str().expect("an id");
+    for odd in [format!("{secret}#/{own}"), format!("{secret}?limit=3#/{own}"), format!("{own}/../{secret}")]
+    {
+        for what in ["thread", "post"] {
+            let id = main.send("resources/read", json!({ "uri": format!("wats://main/{what}/{odd}") }));
+            let answer = main.answer(id);
+            assert!(
+                !answer["error"].is_null() && !answer.to_string().contains("A secret"),
+                "{odd}: {answer}"
+            );
+        }
+    }
     // No argument chooses the author, the network or the time.
     for stray in ["author", "net", "network", "created_at", "profile", "key"] {
         assert!(main.call("ask", json!({ "title": "t", (stray): key })).is_err(), "{stray}");

@@ -3,6 +3,7 @@
 use super::mcp::Host;
 use super::{House, Other, until};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -153,11 +154,11 @@ fn news_for_the_agent_is_a_task_and_is_kept_until_there_is_room() {
     let me = scene.host.good("whoami", json!({}))["key"].clone();
     let (other, ask) = (
         Other::new(7),
-        |tags: Value, to: Value| json!({ "kind": "ask", "title": "?", "tags": tags, "to": to }),
+        |title: &str, tags: Value, to: Value| json!({ "kind": "ask", "title": title, "tags": tags, "to": to }),
     );
-    let named = other.say(&scene.house, ask(json!([]), json!([me])));
-    let able = other.say(&scene.house, ask(json!(["cap:ml"]), json!([])));
-    other.say(&scene.house, ask(json!(["cap:art"]), json!([])));
+    let named = other.say(&scene.house, ask("named", json!([]), json!([me])));
+    let able = other.say(&scene.house, ask("able", json!(["cap:ml"]), json!([])));
+    other.say(&scene.house, ask("art", json!(["cap:art"]), json!([])));
     until("all three", || {
         let page = scene.host.good("search", json!({ "query": "kind:ask", "include_low": true }));
         (page["results"].as_array()?.len() == 4).then_some(())
@@ -170,4 +171,24 @@ fn news_for_the_agent_is_a_task_and_is_kept_until_there_is_room() {
     assert_eq!((given.len(), &given[0]["task"]), (1, &json!("news")));
     let asks: Vec<&Value> = given[0]["asks"].as_array().expect("asks").iter().map(|ask| &ask["id"]).collect();
     assert_eq!(asks, [&json!(named), &json!(able)]);
+    assert!(given[0]["notice"].as_str().is_some_and(|notice| notice.contains("untrusted")));
+    assert_eq!(given[0]["asks"][1]["untrusted"]["tags"], json!(["cap:ml"]));
+    // Its own are none of its news, and more than fit into one task come in several, once each.
+    scene.host.good("ask", json!({ "title": "mine", "tags": ["cap:ml"] }));
+    let more: Vec<String> = (0..45)
+        .map(|n| other.say(&scene.house, ask(&format!("ask {n}"), json!(["cap:ml"]), json!([]))))
+        .collect();
+    until("all of them", || {
+        let page = scene.host.good("wait", json!({ "timeout": 0 }));
+        let held = scene.host.call("fetch", json!({ "id": more[44] })).is_ok();
+        (held && page["events"] == json!([])).then_some(())
+    });
+    let mut told = BTreeSet::new();
+    until("all of them told", || {
+        assert_eq!(beat(&scene.house, &script, &can)["failed"], 0);
+        let asks = tasks(&scene.file).into_iter().skip(1).flat_map(|task| task["asks"].as_array().cloned());
+        told = asks.flatten().map(|ask| ask["id"].as_str().expect("an id").to_owned()).collect();
+        (told.len() >= more.len()).then_some(())
+    });
+    assert_eq!(told, more.into_iter().collect());
 }
