@@ -331,12 +331,7 @@ impl Agent {
     }
 
     async fn fetched(&self, id: &str) -> Result<Fetched, Trouble> {
-        let found = self.event(id).await?;
-        let mut whole = found["event"].clone();
-        for label in ["status", "counts", "why"] {
-            whole[label] = found[label].clone();
-        }
-        let mut metadata = Post::read(&whole, Detail::Full);
+        let mut metadata = Post::read(&self.labelled(id).await?, Detail::Full);
         let words = metadata.untrusted.text.take().unwrap_or_default();
         let id = metadata.id.clone();
         Ok(Fetched {

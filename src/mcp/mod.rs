@@ -60,7 +60,7 @@ pub struct Agent {
     way: Way,
     network: Arc<str>,
     profile: Option<Arc<Profile>>,
-    tools: ToolRouter<Agent>,
+    tools: Arc<ToolRouter<Agent>>,
     /// Events that are signed at a time.
     signing: Arc<Semaphore>,
 }
@@ -113,7 +113,7 @@ impl Agent {
             way,
             network,
             profile: Some(Arc::new(profile)),
-            tools: Agent::all(),
+            tools: Arc::new(Agent::all()),
             signing: Arc::new(Semaphore::new(SIGNING)),
         }
     }
@@ -124,7 +124,7 @@ impl Agent {
             way,
             network: network.into(),
             profile: None,
-            tools: Agent::all(),
+            tools: Arc::new(Agent::all()),
             signing: Arc::new(Semaphore::new(SIGNING)),
         }
     }
@@ -172,6 +172,16 @@ impl Agent {
             true => Ok(found),
             false => Err(Trouble::wrong(format!("{id} is not held"))),
         }
+    }
+
+    /// A held event of this network with its labels beside what it says.
+    async fn labelled(&self, id: &str) -> Result<Value, Trouble> {
+        let found = self.event(id).await?;
+        let mut whole = found["event"].clone();
+        for label in ["status", "counts", "why"] {
+            whole[label] = found[label].clone();
+        }
+        Ok(whole)
     }
 
     /// Signs what is said with the profile's key, and sends it: the same words within a day are the same

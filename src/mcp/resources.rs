@@ -71,12 +71,8 @@ impl Agent {
     }
 
     async fn post_document(&self, id: &str) -> Result<Value, Trouble> {
-        let found = self.event(id).await?;
-        let mut whole = found["event"].clone();
-        for label in ["status", "counts", "why"] {
-            whole[label] = found[label].clone();
-        }
-        Ok(json!({ "notice": NOTICE, "post": Post::read(&whole, Detail::Full) }))
+        let post = Post::read(&self.labelled(id).await?, Detail::Full);
+        Ok(json!({ "notice": NOTICE, "post": post }))
     }
 
     async fn thread_document(&self, id: &str) -> Result<Value, Trouble> {
