@@ -19,8 +19,7 @@ use support::{ms, process, processor, quantile};
 use wats::config::Config;
 use wats::event::{Secret, sign};
 use wats::generate::{Generator, Plan};
-use wats::node::{Clock, Limits, Node, Settings};
-use wats::store::Sizes;
+use wats::node::{Clock, Node};
 
 /// How often each is measured.
 const ROUNDS: u32 = 50;
@@ -59,19 +58,11 @@ fn main() {
 }
 
 fn start(plan: &Plan, directory: &Path) -> Node {
-    let settings = Settings {
-        store: directory.join("store"),
-        index: directory.join("index"),
-        config: Config::parse(&plan.config(), "generated").expect("the generator's configuration"),
-        listen: "127.0.0.1:0".parse().expect("an address"),
-        socket: directory.join("wats.sock"),
-        profiles: Vec::new(),
-        token: None,
-        limits: Limits { source_per_second: 0, key_per_second: 0, ..Limits::default() },
-        workers: 1,
-        sizes: Sizes::default(),
-        clock: Clock::Wall,
-    };
+    let settings = support::settings(
+        directory,
+        Config::parse(&plan.config(), "generated").expect("the generator's configuration"),
+        support::unhurried(),
+    );
     let node = Node::start(settings).expect("the node starts");
     node.wait_ready().expect("an empty store");
     node

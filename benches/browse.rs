@@ -13,7 +13,7 @@ use wats::client::{Client, Node as Address, path};
 use wats::config::Config;
 use wats::event::{Rules, parse};
 use wats::generate::{Generator, Plan, Said};
-use wats::node::{Clock, Limits, Node, Settings};
+use wats::node::Node;
 use wats::store::{Appender, Sizes, Store};
 
 /// The small network, in posts.
@@ -94,20 +94,8 @@ fn start(directory: &Path, posts: u64) -> Node {
     let config = fill(directory, posts);
     let before = resident();
     let began = Instant::now();
-    let node = Node::start(Settings {
-        store: directory.join("store"),
-        index: directory.join("index"),
-        config,
-        listen: "127.0.0.1:0".parse().expect("an address"),
-        socket: directory.join("wats.sock"),
-        token: None,
-        limits: Limits { source_per_second: 0, key_per_second: 0, ..Limits::default() },
-        workers: 1,
-        sizes: Sizes::default(),
-        clock: Clock::Wall,
-        profiles: Vec::new(),
-    })
-    .expect("the node starts");
+    let settings = support::settings(directory, config, support::unhurried());
+    let node = Node::start(settings).expect("the node starts");
     node.wait_ready().expect("its own store");
     println!(
         "{posts} posts, {} events: ready in {:.1} s, {} MiB resident more",

@@ -15,7 +15,7 @@ use support::resident;
 use wats::client::{Client, Node as Address};
 use wats::config::Config;
 use wats::event::Hex32;
-use wats::node::{Clock, Limits, Node, Settings};
+use wats::node::{Limits, Node};
 use wats::store::{Appender, Sizes, Store};
 use wats_dataflows::ids::Millis;
 
@@ -117,18 +117,6 @@ fn make(directory: &Path, blobs: u64) {
 
 fn start(directory: &Path) -> Node {
     let config = Config::parse("[storage]\nhigh_water = 1000000000000\n", "bench").expect("a configuration");
-    let settings = Settings {
-        store: directory.join("store"),
-        index: directory.join("index"),
-        profiles: Vec::new(),
-        config,
-        listen: "127.0.0.1:0".parse().expect("an address"),
-        socket: directory.join("wats.sock"),
-        token: None,
-        limits: Limits::default(),
-        workers: 1,
-        sizes: Sizes::default(),
-        clock: Clock::Wall,
-    };
+    let settings = support::settings(directory, config, Limits::default());
     Node::start(settings).expect("the node starts")
 }

@@ -14,8 +14,7 @@ use wats::config::Config;
 use wats::event::{Event, Rules, Secret, Verifier, parse, sign};
 use wats::generate::{Generator, Plan};
 use wats::log::{Batches, Source, event_text};
-use wats::node::{Clock, Limits, Node, Settings};
-use wats::store::Sizes;
+use wats::node::{Clock, Node};
 
 /// Lines of a request while loading.
 const LINES: usize = 1_000;
@@ -65,19 +64,11 @@ struct Bench {
 
 impl Bench {
     fn start(&self) -> Node {
-        let settings = Settings {
-            store: self.directory.join("store"),
-            index: self.directory.join("index"),
-            config: Config::parse(&self.config, "generated").expect("the generator's configuration"),
-            listen: "127.0.0.1:0".parse().expect("an address"),
-            socket: self.directory.join("wats.sock"),
-            token: None,
-            limits: Limits { source_per_second: 0, key_per_second: 0, ..Limits::default() },
-            workers: 1,
-            sizes: Sizes::default(),
-            clock: Clock::Wall,
-            profiles: Vec::new(),
-        };
+        let settings = support::settings(
+            &self.directory,
+            Config::parse(&self.config, "generated").expect("the generator's configuration"),
+            support::unhurried(),
+        );
         Node::start(settings).expect("the node starts")
     }
 

@@ -16,8 +16,7 @@ use wats::client::{Client, Node as Address};
 use wats::config::Config;
 use wats::event::{Secret, sign};
 use wats::generate::{Generator, Plan};
-use wats::node::{Clock, Limits, Node, Settings};
-use wats::store::Sizes;
+use wats::node::{Clock, Limits, Node};
 
 /// Events that are held before.
 const EVENTS: u64 = 50_000;
@@ -66,19 +65,11 @@ fn main() {
 }
 
 fn start(directory: &std::path::Path, plan: &Plan) -> Node {
-    let settings = Settings {
-        store: directory.join("store"),
-        index: directory.join("index"),
-        config: Config::parse(&plan.config(), "generated").expect("the generator's configuration"),
-        listen: "127.0.0.1:0".parse().expect("an address"),
-        socket: directory.join("wats.sock"),
-        token: None,
-        limits: Limits::default(),
-        workers: 1,
-        sizes: Sizes::default(),
-        clock: Clock::Wall,
-        profiles: Vec::new(),
-    };
+    let settings = support::settings(
+        directory,
+        Config::parse(&plan.config(), "generated").expect("the generator's configuration"),
+        Limits::default(),
+    );
     let node = Node::start(settings).expect("the node starts");
     node.wait_ready().expect("an empty store");
     node

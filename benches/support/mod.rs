@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::{self, Read};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -11,6 +12,8 @@ use wats::event::Rules;
 use wats::generate::{Generator, Plan};
 use wats::intake::{Change, Intake};
 use wats::log::{Checked, Options, Reader, Record, Source, read};
+use wats::node::{Clock, Limits, Settings};
+use wats::store::Sizes;
 use wats_dataflows::facts::{Body, EventFact, Evidence, React};
 use wats_dataflows::ids::{EventId, KeyId, Millis, NetworkId, Stamp};
 
@@ -62,6 +65,28 @@ pub fn config_of(plans: &[&Plan]) -> Config {
     let profiles = plans.iter().map(|plan| plan.reader()).collect();
     let network = Network { id: plans[0].network.clone(), profiles, pow_bits: 0 };
     Config { networks: Some(vec![network]), ..Config::default() }
+}
+
+/// What a node of a benchmark is started with: everything on, on a free port, in a directory of its own.
+pub fn settings(directory: &Path, config: Config, limits: Limits) -> Settings {
+    Settings {
+        store: directory.join("store"),
+        index: directory.join("index"),
+        config,
+        listen: "127.0.0.1:0".parse().expect("an address"),
+        socket: directory.join("wats.sock"),
+        token: None,
+        limits,
+        workers: 1,
+        sizes: Sizes::default(),
+        clock: Clock::Wall,
+        profiles: Vec::new(),
+    }
+}
+
+/// The usual limits, but for how fast anybody may send.
+pub fn unhurried() -> Limits {
+    Limits { source_per_second: 0, key_per_second: 0, ..Limits::default() }
 }
 
 /// A generated log as it is read, with its bytes and lines counted.
