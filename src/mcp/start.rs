@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 
 /// How often it is looked whether the node is there.
 const LOOK: Duration = Duration::from_millis(50);
+/// How long it may take to say whether it is ready.
+const ANSWER: Duration = Duration::from_secs(2);
 /// How often it is tried to start one, and after how long again.
 const SPAWNS: u32 = 4;
 const AGAIN: Duration = Duration::from_secs(2);
@@ -75,6 +77,8 @@ impl Starter {
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(file),
+                // Whoever waits for it waits for a node, and may find one before.
+                Err(std::fs::TryLockError::WouldBlock) if self.ready().await.is_ok() => return Ok(file),
                 Err(std::fs::TryLockError::WouldBlock) if Instant::now() < until => {
                     tokio::time::sleep(LOOK).await;
                 }
@@ -84,7 +88,11 @@ impl Starter {
     }
 
     async fn ready(&self) -> Result<Value, ClientError> {
-        client::ask(&self.node(), Method::GET, "/readyz", "", Bytes::new()).await
+        let node = self.node();
+        let asked = client::ask(&node, Method::GET, "/readyz", "", Bytes::new());
+        // One that dies at this moment may never answer.
+        let late = |_| ClientError::Broken("the node does not say whether it is ready".to_owned());
+        tokio::time::timeout(ANSWER, asked).await.map_err(late)?
     }
 
     /// A process of its own group, which outlives this one; it logs beside its store.
