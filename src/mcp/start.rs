@@ -51,34 +51,39 @@ impl Starter {
     /// When it cannot be started, or is not ready in time.
     pub async fn start(&self, patience: Duration) -> Result<(), ClientError> {
         let until = Instant::now() + patience;
-        let held = self.turn(until).await?;
-        if let Ok(_) | Err(ClientError::Refused { .. }) = self.ready().await {
-            return self.wait(until).await;
-        }
-        tracing::info!(home = %self.home.path().display(), "no node runs: one is started");
+        // Whoever has the next turn finds a node running, or sees that it ended.
+        let Some(_held) = self.turn(until).await? else {
+            return Ok(());
+        };
         let mut left = SPAWNS;
-        // Whoever has the next turn finds it running, or sees that it ended.
-        let _held = held;
         loop {
-            let child = self.spawn().map_err(|cause| self.failed(&cause))?;
-            left -= 1;
-            match self.wait_for(child, until).await {
-                // One that is about to stop may hold the store for a moment.
-                Err(_) if left > 0 && Instant::now() < until => tokio::time::sleep(AGAIN).await,
-                waited => return waited,
+            match self.ready().await {
+                Ok(_) => return Ok(()),
+                // It reads its store; should it die of that, the next look sees that nobody is there.
+                Err(ClientError::Refused { .. }) => self.in_time(until).await?,
+                Err(_) => {
+                    tracing::info!(home = %self.home.path().display(), "no node runs: one is started");
+                    let child = self.spawn().map_err(|cause| self.failed(&cause))?;
+                    left -= 1;
+                    match self.wait_for(child, until).await {
+                        // One that is about to stop may hold the store for a moment.
+                        Err(_) if left > 0 && Instant::now() < until => tokio::time::sleep(AGAIN).await,
+                        waited => return waited,
+                    }
+                }
             }
         }
     }
 
-    /// The turn to start a node, held by a lock on a file.
-    async fn turn(&self, until: Instant) -> Result<File, ClientError> {
+    /// The turn to start a node, held by a lock on a file; none when a node runs by now.
+    async fn turn(&self, until: Instant) -> Result<Option<File>, ClientError> {
         let path = self.home.path().join("starting.lock");
         let file = private(&path, false).map_err(|cause| self.failed(&cause))?;
         loop {
             match file.try_lock() {
-                Ok(()) => return Ok(file),
+                Ok(()) => return Ok(Some(file)),
                 // Whoever waits for it waits for a node, and may find one before.
-                Err(std::fs::TryLockError::WouldBlock) if self.ready().await.is_ok() => return Ok(file),
+                Err(std::fs::TryLockError::WouldBlock) if self.ready().await.is_ok() => return Ok(None),
                 Err(std::fs::TryLockError::WouldBlock) if Instant::now() < until => {
                     tokio::time::sleep(LOOK).await;
                 }
@@ -123,13 +128,6 @@ impl Starter {
             }
             self.in_time(until).await?;
         }
-    }
-
-    async fn wait(&self, until: Instant) -> Result<(), ClientError> {
-        while self.ready().await.is_err() {
-            self.in_time(until).await?;
-        }
-        Ok(())
     }
 
     async fn in_time(&self, until: Instant) -> Result<(), ClientError> {
