@@ -59,9 +59,7 @@ impl Starter {
         loop {
             match self.ready().await {
                 Ok(_) => return Ok(()),
-                // It reads its store; should it die of that, the next look sees that nobody is there.
-                Err(ClientError::Refused { .. }) => self.in_time(until).await?,
-                Err(_) => {
+                Err(ClientError::Connect { .. }) => {
                     tracing::info!(home = %self.home.path().display(), "no node runs: one is started");
                     let child = self.spawn().map_err(|cause| self.failed(&cause))?;
                     left -= 1;
@@ -71,6 +69,8 @@ impl Starter {
                         waited => return waited,
                     }
                 }
+                // It reads its store, or is busy; should it die, the next look finds nobody there.
+                Err(_) => self.in_time(until).await?,
             }
         }
     }
