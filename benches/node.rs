@@ -5,10 +5,12 @@
 
 mod support;
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use support::resident;
+use support::{resident, settled};
 use wats::client::{Client, Node as Address};
 use wats::config::Config;
 use wats::event::{Event, Rules, Secret, Verifier, parse, sign};
@@ -26,26 +28,25 @@ const RATE: u32 = 1_000;
 fn main() {
     let events = std::env::args().skip(1).find_map(|a| a.parse().ok()).unwrap_or(100_000);
     let plan = Plan { events, ..Plan::default() };
-    let log: Vec<u8> = {
-        let mut bytes = Vec::new();
-        std::io::Read::read_to_end(&mut Generator::new(&plan).lines(), &mut bytes).expect("memory");
-        bytes
-    };
-    let one_core = verification(&log);
     let directory = std::env::temp_dir().join(format!("wats-bench-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).expect("room for temporary files");
+    let log = directory.join("log.jsonl");
+    let mut file = File::create(&log).expect("a file");
+    io::copy(&mut Generator::new(&plan).lines(), &mut file).expect("room for the log");
+    let one_core = verification(&log);
     let mut bench =
         Bench { directory: directory.clone(), config: plan.config(), one_core, import: Duration::ZERO };
     bench.load(&log, events);
-    drop(log);
     bench.restart_and_steady(events);
     std::fs::remove_dir_all(&directory).expect("the bench's own directory");
 }
 
 /// What one core verifies in batches of 64, a second.
-fn verification(log: &[u8]) -> f64 {
-    let lines = log.split(|&b| b == b'\n').filter_map(|line| std::str::from_utf8(line).ok());
-    let texts = lines.filter_map(event_text).take(8_192);
-    let events: Vec<Event> = texts.filter_map(|text| parse(text.as_bytes(), &Rules::any()).ok()).collect();
+fn verification(log: &Path) -> f64 {
+    let lines = BufReader::new(File::open(log).expect("the log")).lines();
+    let event =
+        |line: io::Result<String>| parse(event_text(&line.expect("a line"))?.as_bytes(), &Rules::any()).ok();
+    let events: Vec<Event> = lines.filter_map(event).take(8_192).collect();
     let began = Instant::now();
     let mut verifier = Verifier::new();
     let valid = events.chunks(64).flat_map(|batch| verifier.verify(&batch.iter().collect::<Vec<_>>()));
@@ -73,13 +74,12 @@ impl Bench {
     }
 
     /// Loads the log as `wats import` does, from one client.
-    fn load(&mut self, log: &[u8], events: u64) {
-        let before = resident() as usize;
+    fn load(&mut self, log: &Path, events: u64) {
         let node = self.start();
         node.wait_ready().expect("an empty store");
         let began = Instant::now();
         let mut client = Client::connect(Address::Socket(node.socket().to_owned())).expect("it listens");
-        let source = Source::from_reader("generated", std::io::Cursor::new(log.to_vec())).expect("memory");
+        let source = Source::open(log).expect("the log");
         for batch in Batches::new(source, LINES) {
             let lines: Vec<Vec<u8>> =
                 batch.expect("a whole log").lines.into_iter().map(|(_, line)| line).collect();
@@ -93,8 +93,12 @@ impl Bench {
         self.import = began.elapsed();
         rate("ingest to durable, from one client", events, durable, self.one_core);
         rate("ingest to visible", events, self.import, self.one_core);
-        let used = (resident() as usize).saturating_sub(before + log.len());
-        println!("{:<44} {:>10} bytes an event resident (limit 1,500)", "memory", used as u64 / events);
+        let at_once = resident() / events;
+        println!(
+            "{:<44} {:>10} bytes an event resident, {at_once} at once (limit 1,500)",
+            "memory",
+            settled() / events
+        );
         node.stop().expect("it stops");
     }
 

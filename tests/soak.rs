@@ -21,8 +21,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+use tikv_jemallocator::Jemalloc;
 use wats::event::Hex32;
 use wats_dataflows::ids::Millis;
+
+/// That of the command (`src/main.rs`).
+#[global_allocator]
+static ALLOCATOR: Jemalloc = Jemalloc;
 
 /// Ids that were acknowledged.
 type Acknowledged = Mutex<BTreeSet<Hex32>>;

@@ -6,7 +6,9 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 use std::time::Duration;
+use tikv_jemallocator::Jemalloc;
 use wats::config::{Config, Network};
 use wats::event::Rules;
 use wats::generate::{Generator, Plan};
@@ -17,11 +19,25 @@ use wats::store::Sizes;
 use wats_dataflows::facts::{Body, EventFact, Evidence, React};
 use wats_dataflows::ids::{EventId, KeyId, Millis, NetworkId, Stamp};
 
+/// That of the command (`src/main.rs`).
+#[global_allocator]
+static ALLOCATOR: Jemalloc = Jemalloc;
+
+/// How long [`settled`] waits.
+pub const SETTLE: Duration = Duration::from_secs(20);
+
 /// Resident memory, in bytes, where the system tells.
 pub fn resident() -> u64 {
     let pages = fs::read_to_string("/proc/self/statm").ok();
     let pages = pages.and_then(|s| s.split_whitespace().nth(1).and_then(|n| n.parse::<u64>().ok()));
     pages.unwrap_or(0) * 4096
+}
+
+/// Resident memory once what was used for a while has gone back to the system: the allocator keeps it for ten
+/// seconds.
+pub fn settled() -> u64 {
+    thread::sleep(SETTLE);
+    resident()
 }
 
 /// For how long the engine's worker has had a processor, where the system tells: on a machine that
