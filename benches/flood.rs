@@ -6,17 +6,16 @@
 mod support;
 
 use std::time::{Duration, Instant};
-use support::{Feed, config_of, resident, take};
+use support::{Feed, config_of, resident, settled, take};
 use wats::engine::Engine;
 use wats::generate::Plan;
 use wats::intake::{Change, Intake};
+use wats::replay::Bounds;
 use wats_dataflows::facts::{Body, EventFact, Evidence, React};
 use wats_dataflows::ids::{BlobId, EventId, KeyId, Millis, NetworkId, Stamp};
 use wats_dataflows::policy;
 use wats_oracle::{State, evaluate};
 
-/// Records of a tick while loading.
-const BULK: usize = 1 << 20;
 /// Signals due in a slice of time, about.
 const SLICE: usize = 256;
 /// Records timed one by one.
@@ -71,7 +70,7 @@ struct Bench {
 impl Bench {
     fn load(mut log: Log) -> Bench {
         let rest = log.records.split_off(log.records.len().saturating_sub(SINGLES));
-        let before = resident() as usize;
+        let before = settled();
         let engine = Engine::start(log.config.clone(), 1).expect("the engine starts");
         let mut bench = Bench {
             engine,
@@ -84,30 +83,27 @@ impl Bench {
             next_key: 1 << 22,
             full: Duration::ZERO,
         };
-        let begun = Instant::now();
-        let mut facts = Vec::new();
         let mut loaded = Duration::ZERO;
-        for chunk in log.records.chunks(BULK) {
+        for chunk in log.records.chunks(Bounds::BULK.records) {
             let now = chunk.iter().map(|(_, at)| *at).max().unwrap_or_default();
             let changes: Vec<Change> =
                 chunk.iter().flat_map(|(changes, _)| changes.iter().cloned()).collect();
-            facts.extend(changes.iter().cloned());
             let tick = Instant::now();
             bench.now = bench.now.max(now);
             bench.engine.tick(changes, bench.now).expect("the engine runs");
             loaded += tick.elapsed();
-            eprint!("\rloaded {} in {:.1?}   ", facts.len(), begun.elapsed());
         }
-        eprintln!();
         row("bulk load through the dataflow", loaded, log.events, "100,000 events/s with parsing");
-        let used = (resident() as usize).saturating_sub(before);
-        let spare = facts.len() * std::mem::size_of::<Change>() + facts.len() * 300;
+        let at_once = resident().saturating_sub(before);
+        let used = settled().saturating_sub(before);
         println!(
-            "{:<44} {:>12} bytes an event (about; {} MiB resident more)",
+            "{:<44} {:>12} bytes an event, {} at once ({} MiB resident more)",
             "memory of the dataflow",
-            used.saturating_sub(spare) / log.events.max(1),
+            used / log.events.max(1) as u64,
+            at_once / log.events.max(1) as u64,
             used >> 20
         );
+        let facts = log.records.into_iter().flat_map(|(changes, _)| changes).collect();
         bench.hold(facts);
         bench.recompute();
         bench

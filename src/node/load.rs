@@ -7,6 +7,7 @@ use super::drive::Driver;
 use super::publish;
 use crate::event::{Code, admit};
 use crate::log::{Record, read_record};
+use crate::replay::Bounds;
 use crate::store::{Compared, Logged, Seq, StoreError, Ticked, ViewBatch};
 use crossbeam::channel::{Sender, bounded};
 use std::sync::atomic::Ordering;
@@ -14,8 +15,6 @@ use std::thread;
 
 /// Records that are read at a time.
 const CHUNK: usize = 4096;
-/// Records of a tick: a large one costs less for each.
-const BULK: usize = 1 << 20;
 
 /// What loading found.
 #[derive(Debug, Default)]
@@ -67,7 +66,7 @@ pub fn load(core: &Core, driver: &mut Driver, until: Until) -> Result<Option<Loa
             core.loaded.store(chunk.through.0, Ordering::Relaxed);
             driver.take(chunk.records)?;
             driver.passed(chunk.through);
-            if driver.pending() >= BULK {
+            if driver.pending() >= Bounds::BULK.records {
                 driver.tick_of_loading()?;
             }
         }
