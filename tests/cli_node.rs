@@ -157,6 +157,20 @@ fn a_directory_is_made_once_and_for_its_owner_alone() {
 }
 
 #[test]
+fn what_cannot_be_done_leaves_nothing_behind() {
+    let dir = scratch("nothing");
+    let refused = wats(&dir, &["init", "--set", "limits.no=1"]);
+    assert!(err(&refused).contains("unknown key `no`") && !dir.join("node").exists(), "{}", err(&refused));
+    let missing = wats(&dir, &["import", "no-such.jsonl"]);
+    assert!(!missing.status.success() && err(&missing).contains("no-such.jsonl"), "{}", err(&missing));
+    assert!(!dir.join("node/store").exists(), "a name that is mistyped makes no store");
+    good(&dir, &["init", "--config", "mine.toml", "--set", "limits.key_burst=31"]);
+    let made = fs::read_to_string(dir.join("mine.toml")).expect("a configuration");
+    assert!(made.lines().any(|line| line == "key_burst = 31"), "{made}");
+    assert!(!dir.join("node/wats.toml").exists());
+}
+
+#[test]
 fn a_log_comes_out_as_it_went_in_whether_a_node_runs_or_not() {
     let (running, still) = (scratch("in-running"), scratch("in-still"));
     let mut exports = Vec::new();
@@ -180,6 +194,7 @@ fn a_log_comes_out_as_it_went_in_whether_a_node_runs_or_not() {
         assert_eq!(ids(&["--thread", &story.ask]), set([&*story.ask, &*story.answer, &*story.proof]));
         let late = (START + DAY).to_string();
         assert_eq!(ids(&["--since", &late]), set([&*story.other, &*story.aside, "blob"]));
+        assert_eq!(ids(&["--since", "2026-01-02"]), ids(&["--since", &late]), "a day begins at midnight");
         assert_eq!(ids(&["--until", &late]).len(), 7);
         let mut all: Vec<String> = good(dir, &["export"]).lines().map(str::to_owned).collect();
         all.sort_unstable();
@@ -430,6 +445,10 @@ fn files_are_attached_read_examined_and_evicted() {
     let post = good(&dir, &["post", "It works", "--attach", "output.txt"]).trim().to_owned();
     let react = good(&dir, &["react", &post, "--confirm", "--attach", "small.txt"]).trim().to_owned();
     settle(&dir);
+    let read = good(&dir, &["read", &post]);
+    for (name, hash) in [("output.txt, 8.58 MiB", hashes[0]), ("small.txt, 9 B", hashes[1])] {
+        assert!(read.contains(&format!("file {name}: {hash}")), "{read}");
+    }
     let exported = good(&dir, &["export"]);
     let event =
         exported.lines().find(|line| line.contains(&format!("\"id\":\"{react}\""))).expect("exported");

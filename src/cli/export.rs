@@ -23,7 +23,8 @@ pub(super) struct Args {
     /// Of this network alone
     #[arg(long, value_name = "NAME")]
     network: Option<String>,
-    /// Received at this time or later: milliseconds, or an RFC 3339 date
+    /// Received at this time or later: milliseconds since 1970, or a date like 2026-01-31 or
+    /// 2026-01-31T12:00:00Z
     #[arg(long, value_name = "TIME", value_parser = time)]
     since: Option<Millis>,
     /// Received before this time

@@ -82,10 +82,20 @@ impl HomeArgs {
         for (name, value, variable) in of_environment() {
             config.set(&name, &value, &variable)?;
         }
+        self.overridden(config)
+    }
+
+    /// A configuration, and what --set says over it.
+    pub fn overridden(&self, mut config: Config) -> Result<Config, HomeError> {
         for (name, value) in &self.set {
             config.set(name, value, "--set")?;
         }
         Ok(config)
+    }
+
+    /// The file of the configuration: the one that is named, or the one in the directory.
+    pub fn config_file(&self, home: &Home) -> PathBuf {
+        self.config.clone().unwrap_or_else(|| home.config_file())
     }
 
     /// The running node, by its socket.

@@ -44,13 +44,14 @@ pub(super) fn run(args: &Args) -> Outcome {
     let mut imported = Imported::default();
     let mut whole = true;
     let mut node = args.home.running()?;
-    let store = match node {
-        Some(_) => None,
-        None => Some(open(args)?),
-    };
+    let mut store = None;
     for log in &args.logs {
         let taken = match Source::open(log) {
             Ok(source) => {
+                // Not before there is something to take in: a name that is mistyped makes no store.
+                if node.is_none() && store.is_none() {
+                    store = Some(open(args)?);
+                }
                 let read = source.taken.clone();
                 let line = || progress.line(&read);
                 let done = match (&mut node, &store) {

@@ -25,7 +25,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Outcome {
     let home = args.home.home()?;
-    let file = home.config_file();
+    let file = args.home.config_file(&home);
     if file.exists() {
         return Err(FileError::new(&file, "is there already; edit it, or name another directory").into());
     }
@@ -40,6 +40,8 @@ pub(super) fn run(args: &Args) -> Outcome {
         let path = path.to_owned();
         move |e: std::io::Error| FileError::new(&path, e)
     };
+    // What is wrong with --set is said before anything is made.
+    let mut config = args.home.overridden(Config::default())?;
     private_directory(home.path()).map_err(failed(home.path()))?;
     let profiles = home.profiles();
     private_directory(&profiles).map_err(failed(&profiles))?;
@@ -52,7 +54,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         _ => FileError::new(&key, e),
     })?;
     let network = Network { id: args.network.clone(), profiles: vec![secret.public()], pow_bits: 0 };
-    let config = Config { networks: Some(vec![network]), ..Config::default() };
+    config.networks = Some(vec![network]);
     new_private_file(&file, print(&config).as_bytes()).map_err(failed(&file))?;
     let mut out = anstream::stdout();
     if args.json {

@@ -34,6 +34,9 @@ mod vouch;
 use anstyle::{AnsiColor, Style};
 use clap::{Parser, Subcommand};
 use comfy_table::{LineStyle, TableStyle};
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::Offset;
 use std::error::Error;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -181,13 +184,14 @@ impl FileError {
     }
 }
 
-/// A time on the command line: Unix milliseconds, or an RFC 3339 date.
+/// A time on the command line: Unix milliseconds, an RFC 3339 date, or a day, which begins at midnight UTC.
 fn time(text: &str) -> Result<Millis, String> {
     if let Ok(ms) = text.parse() {
         return Ok(Millis(ms));
     }
-    let date: jiff::Timestamp = text.parse().map_err(|_| {
-        "neither milliseconds since 1970 nor an RFC 3339 date like 2026-01-31T12:00:00Z, up to the year 9999"
+    let midnight = || Offset::UTC.to_timestamp(text.parse::<Date>().ok()?.at(0, 0, 0, 0)).ok();
+    let date: Timestamp = text.parse().ok().or_else(midnight).ok_or_else(|| {
+        "neither milliseconds since 1970 nor a date like 2026-01-31 or 2026-01-31T12:00:00Z, up to the year 9999"
             .to_owned()
     })?;
     u64::try_from(date.as_millisecond()).map(Millis).map_err(|_| "before 1970".to_owned())

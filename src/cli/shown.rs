@@ -3,8 +3,10 @@
 //! Authors are not trusted: nothing of theirs is written before it went through [`harmless`] or [`excerpt`].
 
 use anstyle::{AnsiColor, Style};
+use indicatif::BinaryBytes;
 use serde_json::Value;
 use std::fmt::{self, Write};
+use wats::event::Hex32;
 use wats::event::excerpt::{excerpt, readable};
 use wats::event::fields::DIGEST;
 
@@ -208,9 +210,22 @@ pub(super) fn post(out: &mut String, post: &Value, depth: usize) -> fmt::Result 
     for line in harmless(text(&post["text"])).lines() {
         writeln!(out, "{indent}    {line}")?;
     }
+    attachments(out, &indent, post)?;
     for react in post["evidence"].as_array().into_iter().flatten() {
         let data = &react["data"];
         writeln!(out, "{indent}    {DIM}{} {}{}{DIM:#}", short(&react["author"]), says(data), detail(data))?;
+        attachments(out, &indent, react)?;
+    }
+    Ok(())
+}
+
+/// The files of an event, by the names that `wats blob get` takes.
+fn attachments(out: &mut String, indent: &str, event: &Value) -> fmt::Result {
+    for file in event["attachments"].as_array().into_iter().flatten() {
+        let Some(blob) = file["blob"].as_str().and_then(Hex32::parse) else { continue };
+        let name = file["name"].as_str().and_then(excerpt).map(|name| format!(" {name}"));
+        let size = BinaryBytes(file["size"].as_u64().unwrap_or(0));
+        writeln!(out, "{indent}    {DIM}file{}, {size}: {blob}{DIM:#}", name.unwrap_or_default())?;
     }
     Ok(())
 }
@@ -229,6 +244,7 @@ mod tests {
             "id": "0".repeat(64), "author": "1".repeat(64), "kind": format!("x.{EVIL}"), "title": EVIL, "text": EVIL,
             "tags": [EVIL], "why": EVIL, "status": "contested", "counts": { "uses": 1 },
             "snippet": { "text": EVIL, "highlights": [[1, 3], [2, 900], [7, 5]] },
+            "attachments": [{ "blob": "2".repeat(64), "size": 1, "name": EVIL }, { "blob": EVIL }],
             "evidence": [{ "author": EVIL, "data": { "value": 1, "evidence": { "detail": EVIL } } }],
         });
         let react = json!({ "kind": "react", "parent": EVIL, "data": { "label": EVIL, "evidence": EVIL } });

@@ -2,6 +2,7 @@
 
 use super::Outcome;
 use super::home::HomeArgs;
+use indicatif::BinaryBytes;
 use serde_json::Value;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -24,6 +25,11 @@ pub(super) fn run(args: &Args) -> Outcome {
         false => show(&status, &mut out)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A number of bytes, for a person.
+fn size(bytes: &Value) -> String {
+    bytes.as_u64().map_or_else(|| "?".to_owned(), |bytes| BinaryBytes(bytes).to_string())
 }
 
 fn show(status: &Value, out: &mut impl Write) -> io::Result<()> {
@@ -54,24 +60,27 @@ fn show(status: &Value, out: &mut impl Write) -> io::Result<()> {
     )?;
     writeln!(
         out,
-        "waiting: {} bytes of keys with weight, {} of others, of {}",
-        waiting["weighty_bytes"], waiting["others_bytes"], waiting["limit_bytes"]
+        "waiting: {} of keys with weight, {} of others, of {}",
+        size(&waiting["weighty_bytes"]),
+        size(&waiting["others_bytes"]),
+        size(&waiting["limit_bytes"])
     )?;
     let full = if storage["full"] == true { ": FULL, events are refused" } else { "" };
-    writeln!(out, "storage: {} bytes, {} bytes free{full}", storage["store_bytes"], storage["free_bytes"])?;
+    let (used, free) = (size(&storage["store_bytes"]), size(&storage["free_bytes"]));
+    writeln!(out, "storage: {used}, {free} free{full}")?;
     let blobs = &status["blobs"];
     writeln!(
         out,
-        "blobs: {} held, {} bytes of {}; {} unfinished uploads; {} bytes that no key is charged for, of {}",
+        "blobs: {} held, {} of {}; {} unfinished uploads; {} that no key is charged for, of {}",
         blobs["held"],
-        blobs["bytes"],
-        blobs["high_water"],
+        size(&blobs["bytes"]),
+        size(&blobs["high_water"]),
         blobs["unfinished"],
-        blobs["unattached_bytes"],
-        blobs["unattached_limit"]
+        size(&blobs["unattached_bytes"]),
+        size(&blobs["unattached_limit"])
     )?;
     for (why, gone) in blobs["gone"].as_object().into_iter().flatten() {
-        writeln!(out, "  gone ({why}): {} blobs, {} bytes", gone["blobs"], gone["bytes"])?;
+        writeln!(out, "  gone ({why}): {} blobs, {}", gone["blobs"], size(&gone["bytes"]))?;
     }
     for gone in blobs["lately"].as_array().into_iter().flatten().rev().take(3) {
         writeln!(out, "  {} went: {}", text(&gone["blob"]), text(&gone["reason"]))?;

@@ -32,7 +32,7 @@ pub(super) struct Args {
     /// Networks, own profiles and policy; without it, every network of the log and no profiles
     #[arg(long, value_name = "FILE", env = "WATS_CONFIG")]
     config: Option<PathBuf>,
-    /// The evaluation time: milliseconds or an RFC 3339 date [default: the largest received_at]
+    /// The evaluation time: milliseconds since 1970, or a date like 2026-01-31T12:00:00Z [default: the largest received_at]
     ///
     /// A record received later has not happened yet and is ignored, after the checks.
     #[arg(long, value_name = "TIME", value_parser = super::time)]
