@@ -12,7 +12,7 @@ use crate::files;
 use crate::home::Home;
 use crate::log::{Record, read_record};
 use crate::node::{Clock, Core, Driver, Limits, NodeError, load};
-use crate::store::{Appender, BlobAt, Logged, Seq, Store, StoreError};
+use crate::store::{Appender, BlobAt, Checked, Logged, Part, Seq, Store, StoreError};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::io;
@@ -141,14 +141,36 @@ pub fn clock(store: &Store, now: Millis) -> Result<Finding, StoreError> {
     })
 }
 
-/// Every block of every file against its checksum.
-pub fn blocks(store: &Store) -> Finding {
-    match store.check_files() {
-        Ok(records) => {
-            finding("files", State::Good, format!("{records} records, every block as it was written"))
-        }
-        Err(e) => finding("files", State::Bad, e.to_string()),
+/// Every block of every file against its checksum. What is damaged and follows from the sequence is thrown
+/// away when it may be repaired: [`sequence`] makes places again, and a node its views when it starts.
+///
+/// # Errors
+/// When the store fails.
+pub fn blocks(store: &mut Store, mode: Mode) -> Result<Vec<Finding>, StoreError> {
+    let check = "files";
+    let Checked { records, damaged } = store.check_files();
+    let is_lost = damaged.iter().any(|(part, _)| *part == Part::Sequence);
+    let state = if is_lost { State::Bad } else { mode.repaired() };
+    let mut found = Vec::new();
+    for (part, what) in &damaged {
+        let from = match part {
+            Part::Sequence => "cannot be made again: restore a backup",
+            _ if is_lost => "follows from the sequence, which is damaged itself",
+            _ => "is made again from the sequence",
+        };
+        let state = if *part == Part::Sequence { State::Bad } else { state };
+        found.push(finding(check, state, format!("{what}; this {from}")));
     }
+    for part in [Part::Places, Part::Views] {
+        if mode == Mode::Repair && !is_lost && damaged.iter().any(|(damaged, _)| *damaged == part) {
+            store.throw_away(part)?;
+        }
+    }
+    if found.is_empty() {
+        let detail = format!("{records} records, every block as it was written");
+        found.push(finding(check, State::Good, detail));
+    }
+    Ok(found)
 }
 
 /// Every record of the sequence, and all that follows from it directly: places, first dates, blobs.
@@ -157,7 +179,7 @@ pub fn blocks(store: &Store) -> Finding {
 /// When the store cannot be read.
 pub fn sequence(store: &Arc<Store>, mode: Mode) -> Result<Vec<Finding>, StoreError> {
     let check = "sequence";
-    let mut wrong = 0;
+    let mut wrong = u64::from(store.is_rebuilding()?);
     let mut events = 0u64;
     let mut damaged = Vec::new();
     let mut blobs: HashMap<Hex32, BlobAt> = HashMap::new();
@@ -174,14 +196,14 @@ pub fn sequence(store: &Arc<Store>, mode: Mode) -> Result<Vec<Finding>, StoreErr
                 events += 1;
                 match read_record(text.as_bytes(), &Rules::any()).outcome {
                     Ok(Record::Event(event)) if event.id == id => {
-                        wrong += u64::from(store.held(id)?.is_none_or(|held| held.seq != seq));
-                        wrong += u64::from(store.key_seen(&event.net, event.author)?.is_none());
+                        wrong += u64::from(!agrees(store.held(id), |held| held.seq == seq));
+                        wrong += u64::from(!agrees(store.key_seen(&event.net, event.author), |_| true));
                     }
                     _ => damaged.push(format!("record {}: it is not the event {id}", seq.0)),
                 }
             }
             Logged::Copy { received_at, id } => {
-                wrong += u64::from(store.held(id)?.is_none_or(|held| held.received_at > received_at));
+                wrong += u64::from(!agrees(store.held(id), |held| held.received_at <= received_at));
             }
             Logged::Blob { blob, received_at, present } => {
                 let said = BlobAt { received_at, present };
@@ -192,7 +214,7 @@ pub fn sequence(store: &Arc<Store>, mode: Mode) -> Result<Vec<Finding>, StoreErr
         }
     }
     for (blob, at) in blobs {
-        wrong += u64::from(store.blob(blob)? != Some(at));
+        wrong += u64::from(!agrees(store.blob(blob), |said| said == at));
     }
     // From a damaged sequence nothing can be made again, and what there is must not be thrown away.
     let whole = damaged.is_empty();
@@ -213,6 +235,11 @@ pub fn sequence(store: &Arc<Store>, mode: Mode) -> Result<Vec<Finding>, StoreErr
         ));
     }
     Ok(found)
+}
+
+/// Whether a record can be read, is there, and is as it must be.
+fn agrees<T>(record: Result<Option<T>, StoreError>, is: impl FnOnce(T) -> bool) -> bool {
+    record.is_ok_and(|record| record.is_some_and(is))
 }
 
 /// Every view against a recompute of all, as of the tick that the views are of.
@@ -248,21 +275,26 @@ pub fn views(store: &Arc<Store>, config: &Config, mode: Mode) -> Result<Finding,
 ///
 /// # Errors
 /// When the store cannot be read on.
-pub fn store(
-    store: &Arc<Store>,
-    config: &Config,
-    now: Millis,
-    mode: Mode,
-) -> Result<Vec<Finding>, NodeError> {
-    let mut found = vec![disk(store.directory(), &config.limits), clock(store, now)?, blocks(store)];
-    found.extend(sequence(store, mode)?);
-    if found.iter().all(|f| f.state != State::Bad || f.check == "disk") {
-        found.extend(blobs(store, now, mode)?);
+pub fn store(mut store: Store, config: &Config, now: Millis, mode: Mode) -> Result<Vec<Finding>, NodeError> {
+    let mut found = vec![disk(store.directory(), &config.limits), clock(&store, now)?];
+    found.extend(blocks(&mut store, mode)?);
+    let store = Arc::new(store);
+    found.extend(sequence(&store, mode)?);
+    // The rest is read through what is damaged, or would be compared with what is.
+    let stands = |f: &Finding| match f.check {
+        "files" => matches!(f.state, State::Good | State::Repaired),
+        "sequence" => f.state != State::Bad,
+        _ => true,
+    };
+    if !found.iter().all(stands) {
+        found.push(finding("views", State::Notice, "not compared, nor blobs, because of the damage above"));
+        return Ok(found);
     }
+    found.extend(blobs(&store, now, mode)?);
     if found.iter().all(|f| f.state != State::Bad || f.check == "disk") {
-        found.push(views(store, config, mode)?);
+        found.push(views(&store, config, mode)?);
     } else {
-        found.push(finding("views", State::Notice, "not compared, because the sequence is damaged"));
+        found.push(finding("views", State::Notice, "not compared, because blobs could not be examined"));
     }
     Ok(found)
 }

@@ -214,6 +214,12 @@ impl Accounts {
         self.named.get(&blob).copied().filter(|key| self.has_room(*key, size))
     }
 
+    /// Who is charged for a blob of which so much was charged already.
+    fn payer_with(&self, blob: Hex32, size: u64, charged: (Option<u32>, u64)) -> Option<u32> {
+        let of = |key: u32| if charged.0 == Some(key) { charged.1 } else { 0 };
+        self.named.get(&blob).copied().filter(|&key| self.has_room(key, size.saturating_sub(of(key))))
+    }
+
     /// A blob is held from now on.
     pub fn keep(&mut self, blob: Hex32, size: u64, since: Millis) {
         self.forget(blob);
@@ -305,7 +311,8 @@ impl Reserved {
     /// What there is no room in.
     pub fn would_fit(&self, size: u64) -> Result<(), Short> {
         let accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
-        accounts.fits(accounts.payer(self.blob, size), size - size.min(self.bytes), self.is_owner)
+        let key = accounts.payer_with(self.blob, size, (self.key, self.bytes));
+        accounts.fits(key, size - size.min(self.bytes), self.is_owner)
     }
 
     /// Takes room for what has come, `bytes` of `size`, a little ahead.
@@ -318,7 +325,8 @@ impl Reserved {
         }
         let mut accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
         let want = bytes.next_multiple_of(STEP).min(size).max(bytes);
-        let (key, more) = (accounts.payer(self.blob, size), want - self.bytes);
+        let key = accounts.payer_with(self.blob, size, (self.key, self.bytes));
+        let more = want - self.bytes;
         accounts.fits(key, if key == self.key { more } else { want }, self.is_owner)?;
         accounts.credit(self.key, self.bytes);
         accounts.charge(key, want);

@@ -1,11 +1,11 @@
 //! Group commit: whatever has been checked goes to the disk with one sync; then it is acknowledged,
 //! and handed to the engine.
 
-use super::core::Core;
+use super::core::{Core, NETWORKS};
 use super::lanes::{Incoming, What};
 use super::outcome::{Later, Outcome};
 use super::verify::Checked;
-use crate::event::{Event, Hex32};
+use crate::event::{Code, Event, Hex32, Refusal};
 use crate::store::{Added, Appender, Seq, StoreError};
 use crossbeam::channel::{Receiver, Sender};
 use std::sync::atomic::Ordering;
@@ -65,6 +65,15 @@ fn commit(core: &Core, appender: &mut Appender, group: Vec<Checked>) -> Vec<Dura
             room
         }
     };
+    let strange =
+        |c: &mut Checked| matches!(&c.incoming.what, What::Event(event, _) if !core.carries(&event.net));
+    for Checked { incoming, .. } in group.extract_if(.., strange) {
+        let reason = format!(
+            "this node has no network configured, and carries {NETWORKS} of them already: its owner names those that \
+             count in `[[network]]`"
+        );
+        core.metrics.answer(incoming.answer, Outcome::Refused(Refusal::new(Code::WrongNetwork, reason)));
+    }
     match write(core, appender, &mut group) {
         Ok(added) => {
             // Places that a failed write has used up are no records: nobody waits for them.

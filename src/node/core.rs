@@ -14,6 +14,9 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+/// Networks of a node that has none configured: each takes memory for good, and anybody may name a new one.
+pub const NETWORKS: usize = 1_024;
+
 /// How far a node is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
@@ -59,6 +62,8 @@ pub struct Core {
     pub waiters: Arc<Waiters>,
     /// Roots of threads for which another entry is shown than was told.
     changed_roots: Mutex<HashSet<(String, Hex32)>>,
+    /// The networks that are carried, where none are configured.
+    carried: Mutex<HashSet<Box<str>>>,
     failure: Mutex<Option<String>>,
     /// When the engine's thread last gave a sign of life.
     alive: Mutex<Instant>,
@@ -83,6 +88,7 @@ impl Core {
             shown: AtomicU64::new(0),
             waiters: Arc::default(),
             changed_roots: Mutex::default(),
+            carried: Mutex::default(),
             failure: Mutex::new(None),
             alive: Mutex::new(Instant::now()),
         }
@@ -126,6 +132,16 @@ impl Core {
     /// The roots that changed since the last time.
     pub fn take_changed_roots(&self) -> HashSet<(String, Hex32)> {
         std::mem::take(&mut *self.changed_roots.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether events of a network are taken in: the rules say so where networks are configured, and otherwise the
+    /// first [`NETWORKS`] are.
+    pub fn carries(&self, network: &str) -> bool {
+        if self.rules.networks.is_some() {
+            return true;
+        }
+        let mut carried = self.carried.lock().unwrap_or_else(PoisonError::into_inner);
+        carried.contains(network) || (carried.len() < NETWORKS && carried.insert(network.into()))
     }
 
     /// The engine's thread lives.

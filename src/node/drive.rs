@@ -257,7 +257,8 @@ impl Driver {
         let mut has: std::collections::HashMap<_, bool> = std::collections::HashMap::new();
         for (view, diff) in views {
             if let View::Author(author) = view {
-                let now = *diff > 0 && author.weight >= w_min;
+                // By its voice, which a bad reputation takes from a key that is trusted.
+                let now = *diff > 0 && author.voice >= w_min;
                 *has.entry(author.key).or_default() |= now;
             }
         }

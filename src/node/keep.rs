@@ -360,7 +360,8 @@ impl Keeper {
         let now = self.core.clock.now();
         let before = Millis(now.0.saturating_sub(self.core.blobs.storage.unattached_for.0));
         let (mut left, mut going) = (need, Vec::new());
-        for (blob, size) in self.core.blobs.accounts().oldest_unattached(before, LOOKED_AT) {
+        let oldest = self.core.blobs.accounts().oldest_unattached(before, LOOKED_AT);
+        for (blob, size) in oldest {
             let record = self.core.store.read().rank(blob)?;
             let relied = record.is_some_and(|record| {
                 record.pinned || record.rank.is_some_and(|(score, used, _)| used || score > Fixed::ZERO)

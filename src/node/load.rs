@@ -45,6 +45,7 @@ pub enum Until {
 /// # Errors
 /// When the store is damaged or fails, or names run out.
 pub fn load(core: &Core, driver: &mut Driver, until: Until) -> Result<Option<Loaded>, NodeError> {
+    core.store.check_rebuilt()?;
     let mut loaded = Loaded::default();
     let last = match until {
         Until::End => core.store.last()?,

@@ -150,6 +150,7 @@ impl Node {
             return Err(NodeError::Open(settings.listen));
         }
         let store = Arc::new(Store::open(&settings.store, settings.sizes)?);
+        warn_of(&settings);
         let rules = settings.config.rules();
         let core = Core::new(store, rules, settings.limits.clone(), settings.clock.clone());
         let core = Arc::new(core.keeping(settings.config.storage.clone()));
@@ -173,11 +174,11 @@ impl Node {
         let mut threads = Vec::new();
 
         let (shared, limits) = (core.clone(), rates.clone());
-        threads.push(spawn("verify", move || verify::run(&shared, &limits, &exits, &to_commit))?);
+        threads.push(spawn(&core, "verify", move || verify::run(&shared, &limits, &exits, &to_commit))?);
         let (shared, mut appender) = (core.clone(), Appender::new(core.store.clone())?);
         core.durable.store(appender.last().0, std::sync::atomic::Ordering::Release);
         let (look_at_blobs, looked) = bounded(1);
-        threads.push(spawn("commit", move || {
+        threads.push(spawn(&core, "commit", move || {
             if let Err(e) = keep::look(&shared, &mut appender) {
                 shared.fail("looking at the files of blobs", &e);
                 return;
@@ -187,7 +188,7 @@ impl Node {
             commit::run(&shared, appender, &checked, &to_engine);
         })?);
         let (shared, config, workers) = (core.clone(), settings.config.clone(), settings.workers);
-        threads.push(spawn("drive", move || {
+        threads.push(spawn(&core, "drive", move || {
             let tell = vec![look_at_events, look_at_views];
             // Nothing is sent: it ends when the files were looked at.
             let _: Result<(), _> = looked.recv();
@@ -196,15 +197,15 @@ impl Node {
             }
         })?);
         let shared = core.clone();
-        threads.push(spawn("tell", move || tell::run(&shared, &views))?);
-        threads.push(spawn("index", move || indexer.run(&events))?);
+        threads.push(spawn(&core, "tell", move || tell::run(&shared, &views))?);
+        threads.push(spawn(&core, "index", move || indexer.run(&events))?);
         let search = Search::new(core.store.clone(), index, settings.limits.hide_below);
         let (shared, ended) = (core.clone(), stop.clone());
-        threads.push(spawn("watch", move || watch::run(&shared, &ended))?);
+        threads.push(spawn(&core, "watch", move || watch::run(&shared, &ended))?);
 
         let keeper = Arc::new(Keeper::new(core.clone(), blobs_to_commit, stop.clone()));
         let keeping = keeper.clone();
-        threads.push(spawn("keep", move || keeping.run())?);
+        threads.push(spawn(&core, "keep", move || keeping.run())?);
         let app = App::new(keeper, lanes, rates, ask, settings.token.clone(), search, stop.clone());
         let server = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(SERVING)
@@ -332,8 +333,47 @@ fn end(threads: Vec<JoinHandle<()>>, until: Instant) {
     }
 }
 
-fn spawn(name: &str, life: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, NodeError> {
+/// What an owner may not have meant.
+fn warn_of(settings: &Settings) {
+    if settings.config.networks.is_none() {
+        tracing::warn!(
+            most = core::NETWORKS,
+            "no network is configured: whatever anybody sends is carried, of so many networks, and you are the reader of \
+             none; `wats init` makes a configuration"
+        );
+    }
+    if crate::files::is_open_to_others(&settings.store).is_ok_and(|open| open) {
+        let store = settings.store.display();
+        tracing::warn!(%store, "others than its owner may enter the store; `wats doctor --repair` closes it");
+    }
+}
+
+/// A thread of the node. Without one the others would go on, and say that all is well: when it panics, the node fails.
+fn spawn(
+    core: &Arc<Core>,
+    name: &'static str,
+    life: impl FnOnce() + Send + 'static,
+) -> Result<JoinHandle<()>, NodeError> {
+    let watched = Watched { core: core.clone(), name };
+    let life = move || {
+        let _watched = watched;
+        life();
+    };
     thread::Builder::new().name(format!("wats-{name}")).spawn(life).map_err(NodeError::Thread)
+}
+
+/// Tells of a panic in a thread.
+struct Watched {
+    core: Arc<Core>,
+    name: &'static str,
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.core.fail(self.name, &"it panicked: what it said is above, and is a bug to be told of");
+        }
+    }
 }
 
 /// The engine thread: loads, then follows.
@@ -350,6 +390,10 @@ fn drive(
     let Some(loaded) = load(core, &mut driver, load::Until::End)? else {
         return Ok(());
     };
+    // They count towards what a node without configured networks carries.
+    for (_, name) in driver.intake.networks() {
+        core.carries(name);
+    }
     let views = loaded.views;
     tracing::info!(
         records = loaded.records,
@@ -361,4 +405,25 @@ fn drive(
     );
     core.enter(Phase::Ready);
     drive::run(&mut driver, durable, questions)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Rules;
+
+    #[test]
+    fn a_thread_that_panics_fails_the_node() {
+        let dir = std::env::temp_dir().join(format!("wats-panic-{}", std::process::id()));
+        let store = Store::open(&dir, Sizes::default()).expect("a new store");
+        let core = Arc::new(Core::new(Arc::new(store), Rules::any(), Limits::default(), Clock::Wall));
+        let (quiet, loud) = ("quiet", "loud");
+        spawn(&core, quiet, || {}).expect("a thread").join().expect("it ends");
+        assert_eq!(core.phase(), Phase::Loading);
+        assert!(spawn(&core, loud, || panic!("on purpose")).expect("a thread").join().is_err());
+        assert_eq!(core.phase(), Phase::Failed);
+        assert!(core.failure().is_some_and(|why| why.starts_with(loud)));
+        drop(core);
+        std::fs::remove_dir_all(dir).expect("the test's own");
+    }
 }

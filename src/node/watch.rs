@@ -46,7 +46,7 @@ fn look(core: &Core) {
                     least = core.limits.min_free_disk,
                     "the disk is nearly full: events are refused"
                 ),
-                false => tracing::info!(free, "the disk has room again: events are taken in"),
+                false => tracing::info!(free, "the disk has room again: events are tried again"),
             }
         }
     }
@@ -59,7 +59,7 @@ fn look(core: &Core) {
         gauge.set(signed(value));
     }
     core.metrics.unfinished.set(signed(core.blobs.uploads.len() as u64));
-    core.metrics.ready.set(i64::from(core.phase() == Phase::Ready));
+    core.metrics.ready.set(i64::from(core.refuses().is_none()));
 }
 
 fn signed(n: u64) -> i64 {

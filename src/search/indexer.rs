@@ -63,6 +63,18 @@ impl std::fmt::Debug for Indexer {
     }
 }
 
+/// Waits, whatever is said meanwhile, unless nobody is left to say anything.
+fn rest(more: &Receiver<()>, wait: Duration) -> Result<(), RecvTimeoutError> {
+    let until = Instant::now() + wait;
+    loop {
+        match more.recv_deadline(until) {
+            Ok(()) => {}
+            Err(RecvTimeoutError::Timeout) => return Ok(()),
+            Err(disconnected) => return Err(disconnected),
+        }
+    }
+}
+
 /// Brings an index up to its store, and commits.
 ///
 /// # Errors
@@ -110,23 +122,22 @@ impl Indexer {
         };
         loop {
             heard.set(false);
-            let wait = match self.step(&ended) {
+            let message = match self.step(&ended) {
                 Ok(wait) => {
                     patience = PATIENCE;
-                    wait
+                    match wait {
+                        None if heard.get() => Ok(()),
+                        None => more.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                        Some(wait) => more.recv_timeout(wait),
+                    }
                 }
                 Err(error) => {
                     tracing::warn!(%error, again_in = ?patience, "events are not indexed for searching");
                     self.restart(&error);
                     let wait = patience;
                     patience = (patience * 2).min(MOST_PATIENCE);
-                    Some(wait)
+                    rest(more, wait)
                 }
-            };
-            let message = match wait {
-                None if heard.get() => Ok(()),
-                None => more.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some(wait) => more.recv_timeout(wait),
             };
             if message == Err(RecvTimeoutError::Disconnected) {
                 break;

@@ -35,6 +35,27 @@ impl Acknowledged {
         (check == !seq).then_some(Seq(seq))
     }
 
+    /// Whether nothing was ever acknowledged here: the store is new, or a copy.
+    pub fn is_new(&self) -> bool {
+        self.read().is_none()
+    }
+
+    /// Whether a sequence that ends at `last` holds what was acknowledged.
+    pub fn check(&self, last: Seq, directory: &Path) -> Result<(), StoreError> {
+        let known = self.read().unwrap_or_default();
+        if last >= known {
+            return Ok(());
+        }
+        Err(StoreError::Damaged(format!(
+            "the sequence can be read up to {}, and events up to {} were acknowledged: a log of writes is damaged, or \
+             files are missing. Nothing was changed. To go on without those events, copy {} first, then remove \
+             the file `{FILE}` in it",
+            last.0,
+            known.0,
+            directory.display()
+        )))
+    }
+
     fn write(&self, seq: Seq) -> io::Result<()> {
         let number = u128::from(seq.0) | u128::from(!seq.0) << 64;
         self.0.write_all_at(&number.to_le_bytes(), 0)
@@ -48,20 +69,5 @@ impl Store {
         if let Err(error) = self.acknowledged.write(seq) {
             tracing::debug!(%error, "how far the sequence goes was not noted");
         }
-    }
-
-    /// Whether the sequence still holds what was acknowledged.
-    pub(super) fn check_acknowledged(&self) -> Result<(), StoreError> {
-        let (last, known) = (self.last()?, self.acknowledged.read().unwrap_or_default());
-        if last >= known {
-            return Ok(());
-        }
-        Err(StoreError::Damaged(format!(
-            "the sequence ends at {}, and events up to {} were acknowledged: a log of writes is damaged \
-             (to go on without them remove the file `{FILE}` in {})",
-            last.0,
-            known.0,
-            self.directory.display()
-        )))
     }
 }

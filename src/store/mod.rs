@@ -12,6 +12,7 @@ mod blobs;
 mod browse;
 mod codec;
 mod lock;
+mod probe;
 mod read;
 mod rebuild;
 mod records;
@@ -188,6 +189,14 @@ impl Family {
         Family::Spares,
     ];
 
+    fn part(self) -> Part {
+        match self {
+            _ if Family::FOLLOWING.contains(&self) => Part::Places,
+            _ if Family::VIEWS.contains(&self) => Part::Views,
+            _ => Part::Sequence,
+        }
+    }
+
     fn name(self) -> &'static str {
         match self {
             Family::Meta => "default",
@@ -214,6 +223,28 @@ impl Family {
 const KEY_SCHEMA: &[u8] = b"schema";
 const KEY_ID: &[u8] = b"id";
 const KEY_TICKED: &[u8] = b"ticked";
+/// While [`Part::Places`] is made again.
+const KEY_REBUILDING: &[u8] = b"rebuilding";
+
+/// What depends on what: damage in the first is lost, the others can be made again from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The sequence, and what the store is.
+    Sequence,
+    /// What follows from the sequence directly: places, keys, blobs, relations.
+    Places,
+    /// What follows from it by way of the dataflow.
+    Views,
+}
+
+/// What a look at every block found.
+#[derive(Debug, Default)]
+pub struct Checked {
+    /// Records in families without damage.
+    pub records: u64,
+    /// Where damage is, and the first of it in each family.
+    pub damaged: Vec<(Part, String)>,
+}
 
 /// How much memory and disk the store may use for its own work.
 #[derive(Clone, Copy, Debug)]
@@ -236,6 +267,7 @@ pub struct Store {
     db: DB,
     id: Hex32,
     directory: PathBuf,
+    sizes: Sizes,
     acknowledged: Acknowledged,
     /// Let go of after the database is closed.
     _lock: Lock,
@@ -250,13 +282,20 @@ impl Store {
         let failed = |cause| StoreError::File { file: directory.to_owned(), cause };
         crate::files::private_directory(directory).map_err(failed)?;
         let lock = Lock::take(directory)?;
-        let families = families(sizes);
-        let db = DB::open_cf_descriptors(&options(sizes), directory.join("db"), families)?;
         let acknowledged = Acknowledged::open(directory).map_err(failed)?;
+        let database = directory.join("db");
+        let last = probe::last(&database)?;
+        acknowledged.check(last.unwrap_or_default(), directory)?;
+        let mut options = options(sizes);
+        options.create_if_missing(last.is_none());
+        let cache = Cache::new_lru_cache(sizes.cache);
+        let of = |family: Family| {
+            ColumnFamilyDescriptor::new(family.name(), family_options(family, &cache, sizes))
+        };
+        let db = DB::open_cf_descriptors(&options, &database, Family::ALL.into_iter().map(of))?;
         let directory = directory.to_owned();
-        let mut store = Store { db, id: Hex32::default(), directory, acknowledged, _lock: lock };
+        let mut store = Store { db, id: Hex32::default(), directory, sizes, acknowledged, _lock: lock };
         store.check_schema()?;
-        store.check_acknowledged()?;
         store.id = store.own_id()?;
         Ok(store)
     }
@@ -319,8 +358,11 @@ impl Store {
         Ok(self.db.delete_range_cf(self.family(family), [].as_slice(), [0xff; 160].as_slice())?)
     }
 
+    /// The store's id; a new one for a copy, which goes on from where the original was: a cursor of the original
+    /// would pass over what the copy takes in.
     fn own_id(&self) -> Result<Hex32, StoreError> {
-        if let Some(id) = self.db.get(KEY_ID)? {
+        let is_copy = self.acknowledged.is_new() && !self.is_fresh()?;
+        if let Some(id) = self.db.get(KEY_ID)?.filter(|_| !is_copy) {
             let damaged = |_| StoreError::Damaged("the store's id is not 32 bytes".into());
             return <[u8; 32]>::try_from(id.as_slice()).map(Hex32).map_err(damaged);
         }
@@ -328,6 +370,9 @@ impl Store {
         getrandom::fill(&mut id)
             .map_err(|e| StoreError::File { file: self.directory.clone(), cause: io::Error::other(e) })?;
         self.db.put_opt(KEY_ID, id, &synced())?;
+        if is_copy {
+            self.acknowledge(self.last()?);
+        }
         Ok(Hex32(id))
     }
 
@@ -354,21 +399,63 @@ impl Store {
         Ok(self.db.flush_wal(true)?)
     }
 
-    /// The size of its files on disk, in bytes, without what is not yet sorted into files.
+    /// The size of the database on disk, in bytes, its logs of writes included.
     pub fn bytes(&self) -> u64 {
-        let size = |family| {
-            let of = self.db.property_int_value_cf(self.family(family), "rocksdb.total-sst-files-size");
-            of.ok().flatten().unwrap_or(0)
-        };
-        Family::ALL.into_iter().map(size).sum()
+        let entries = std::fs::read_dir(self.directory.join("db")).into_iter().flatten();
+        // A file that goes meanwhile takes up nothing.
+        entries.filter_map(|entry| Some(entry.ok()?.metadata().ok()?.len())).sum()
     }
 
     /// Reads every block of every file, and compares its checksum.
+    pub fn check_files(&self) -> Checked {
+        let mut checked = Checked::default();
+        for family in Family::ALL {
+            match self.check_families(&[family]) {
+                Ok(records) => checked.records += records,
+                Err(e) => checked.damaged.push((family.part(), format!("{}: {e}", family.name()))),
+            }
+        }
+        checked
+    }
+
+    /// Throws a part away that follows from the sequence, its files and all, and leaves it empty. A range
+    /// that is deleted would leave a damaged block to a compaction.
     ///
     /// # Errors
-    /// The first damage that is met.
-    pub fn check_files(&self) -> Result<u64, StoreError> {
-        self.check_families(&Family::ALL)
+    /// When the store fails.
+    pub fn throw_away(&mut self, part: Part) -> Result<(), StoreError> {
+        match part {
+            Part::Sequence => return Ok(()),
+            Part::Places => self.db.put_opt(KEY_REBUILDING, [], &synced())?,
+            Part::Views => self.db.delete_opt(KEY_TICKED, &synced())?,
+        }
+        let cache = Cache::new_lru_cache(self.sizes.cache);
+        for family in Family::ALL.into_iter().filter(|family| family.part() == part) {
+            self.db.drop_cf(family.name())?;
+            self.db.create_cf(family.name(), &family_options(family, &cache, self.sizes))?;
+        }
+        Ok(())
+    }
+
+    /// Whether what follows from the sequence directly was begun to be made again, and is not whole.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn is_rebuilding(&self) -> Result<bool, StoreError> {
+        Ok(self.db.get(KEY_REBUILDING)?.is_some())
+    }
+
+    /// Whether what follows from the sequence directly can be relied on.
+    ///
+    /// # Errors
+    /// When it is half made, or the store cannot be read.
+    pub fn check_rebuilt(&self) -> Result<(), StoreError> {
+        match self.is_rebuilding()? {
+            false => Ok(()),
+            true => Err(StoreError::Damaged(
+                "a repair was broken off, and `wats doctor --repair` finishes it".into(),
+            )),
+        }
     }
 
     /// The same for what loading does not read: neither the sequence nor views.
@@ -402,7 +489,6 @@ fn synced() -> WriteOptions {
 
 fn options(sizes: Sizes) -> Options {
     let mut options = Options::default();
-    options.create_if_missing(true);
     options.create_missing_column_families(true);
     options.set_paranoid_checks(true);
     options.set_db_write_buffer_size(sizes.writes);
@@ -414,30 +500,26 @@ fn options(sizes: Sizes) -> Options {
     options
 }
 
-fn families(sizes: Sizes) -> Vec<ColumnFamilyDescriptor> {
-    let cache = Cache::new_lru_cache(sizes.cache);
-    let of = |family: Family| {
-        let mut blocks = BlockBasedOptions::default();
-        blocks.set_block_cache(&cache);
-        blocks.set_cache_index_and_filter_blocks(true);
-        blocks.set_pin_l0_filter_and_index_blocks_in_cache(true);
-        if family != Family::Sequence {
-            blocks.set_bloom_filter(10.0, false);
-            // In parts: the filter of a million names is one block of more than a megabyte, which does
-            // not fit into a shard of the cache, and would be read anew for each name.
-            blocks.set_index_type(BlockBasedIndexType::TwoLevelIndexSearch);
-            blocks.set_partition_filters(true);
-            blocks.set_pin_top_level_index_and_filter(true);
-        }
-        let mut options = Options::default();
-        options.set_block_based_table_factory(&blocks);
-        options.set_compression_type(DBCompressionType::Lz4);
-        options.set_write_buffer_size(sizes.writes / 4);
-        if family == Family::Order {
-            // A pass takes from the front: what it left there is not to be passed over for ever.
-            options.add_compact_on_deletion_collector_factory(4096, 1024, 0.5);
-        }
-        ColumnFamilyDescriptor::new(family.name(), options)
-    };
-    Family::ALL.into_iter().map(of).collect()
+fn family_options(family: Family, cache: &Cache, sizes: Sizes) -> Options {
+    let mut blocks = BlockBasedOptions::default();
+    blocks.set_block_cache(cache);
+    blocks.set_cache_index_and_filter_blocks(true);
+    blocks.set_pin_l0_filter_and_index_blocks_in_cache(true);
+    if family != Family::Sequence {
+        blocks.set_bloom_filter(10.0, false);
+        // In parts: the filter of a million names is one block of more than a megabyte, which does
+        // not fit into a shard of the cache, and would be read anew for each name.
+        blocks.set_index_type(BlockBasedIndexType::TwoLevelIndexSearch);
+        blocks.set_partition_filters(true);
+        blocks.set_pin_top_level_index_and_filter(true);
+    }
+    let mut options = Options::default();
+    options.set_block_based_table_factory(&blocks);
+    options.set_compression_type(DBCompressionType::Lz4);
+    options.set_write_buffer_size(sizes.writes / 4);
+    if family == Family::Order {
+        // A pass takes from the front: what it left there is not to be passed over for ever.
+        options.add_compact_on_deletion_collector_factory(4096, 1024, 0.5);
+    }
+    options
 }

@@ -177,7 +177,7 @@ fn at(family: Family, key: &[u8], cause: super::CodecError) -> StoreError {
     StoreError::Record { at: format!("{} {key}", family.name()), cause }
 }
 
-fn seq(key: &[u8]) -> Result<Seq, StoreError> {
+pub(super) fn seq(key: &[u8]) -> Result<Seq, StoreError> {
     let bytes =
         key.try_into().map_err(|_| StoreError::Damaged("a place of the sequence is not a number".into()))?;
     Ok(Seq(u64::from_be_bytes(bytes)))

@@ -2,7 +2,7 @@
 
 use super::append::Appender;
 use super::records::{BlobAt, HeldAt, Logged, Seq};
-use super::{Family, StoreError, synced};
+use super::{Family, KEY_REBUILDING, StoreError, synced};
 use crate::event::Rules;
 use crate::log::{Record, read_record};
 
@@ -15,6 +15,7 @@ impl Appender {
     /// # Errors
     /// When the sequence is damaged, or the disk fails.
     pub fn rebuild(&mut self) -> Result<(), StoreError> {
+        self.store.db.put_opt(KEY_REBUILDING, [], &synced())?;
         for family in Family::FOLLOWING {
             self.store.forget(family)?;
         }
@@ -26,7 +27,9 @@ impl Appender {
                 self.write()?;
             }
         }
-        self.write()
+        self.write()?;
+        // Whoever finds this key finds half of what follows.
+        Ok(self.store.db.delete_opt(KEY_REBUILDING, &synced())?)
     }
 
     fn follow(&mut self, seq: Seq, logged: &Logged) -> Result<(), StoreError> {

@@ -4,14 +4,19 @@ use super::dice::Dice;
 use super::http::post_lines;
 use super::node::{Running, generated, network};
 use super::views::exported;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use wats::store::{Sizes, Store};
 
 /// What became of a start on damaged files.
 #[derive(Debug, PartialEq, Eq)]
 enum Fate {
+    /// It does not start, and the doctor cannot help.
     Told,
+    /// It does not start before what is damaged was made again.
+    Repaired,
     Harmless,
 }
 
@@ -57,12 +62,12 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// What the doctor says of a node's directory.
-fn doctor(home: &Path) -> String {
-    let doctor = Command::new(env!("CARGO_BIN_EXE_wats")).args(["doctor", "--dir"]).arg(home).output();
-    let output = doctor.expect("wats runs");
-    assert_eq!(output.status.code(), Some(1));
-    String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+/// What the doctor says of a node's directory, and whether all is well then.
+fn doctor(home: &Path, args: &[&str]) -> (String, bool) {
+    let mut doctor = Command::new(env!("CARGO_BIN_EXE_wats"));
+    let output = doctor.arg("doctor").args(args).arg("--dir").arg(home).output().expect("wats runs");
+    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    (said, output.status.success())
 }
 
 /// Starts on a copy of the store with some bytes of a file flipped.
@@ -76,23 +81,34 @@ fn start_damaged(node: &mut Running, log: &str, file: &Path, at: usize) -> Fate 
     bytes.iter_mut().skip(at).take(4).for_each(|byte| *byte ^= 0x5a);
     fs::write(&inside, bytes).expect("written");
     node.settings.store = damaged;
-    let started = node.start();
-    node.settings.store = whole;
-    match started {
-        Err(why) => {
-            let why = why.to_string();
-            assert!(why.contains("damaged") && why.contains("wats doctor"), "{}: {why}", file.display());
-            let doctor = doctor(&home);
-            assert!(doctor.contains("is damaged"), "{}: {doctor}", file.display());
-            Fate::Told
-        }
-        Ok(()) => {
-            node.check();
-            assert!(exported(node.store()) == log, "{} at {at}: the events differ", file.display());
-            node.stop();
-            Fate::Harmless
+    let mut fate = Fate::Harmless;
+    if let Err(why) = node.start() {
+        let why = why.to_string();
+        assert!(why.contains("damaged") && why.contains("wats doctor"), "{}: {why}", file.display());
+        let (said, well) = doctor(&home, &[]);
+        assert!(said.contains("is damaged") && !well, "{}: {said}", file.display());
+        let (said, well) = doctor(&home, &["--repair"]);
+        assert_eq!(well, said.contains("made again from the sequence"), "{}: {said}", file.display());
+        fate = if well { Fate::Repaired } else { Fate::Told };
+        if well {
+            node.start().unwrap_or_else(|e| panic!("{}: {e}: {said}", file.display()));
         }
     }
+    if fate != Fate::Told {
+        node.check();
+        assert!(exported(node.store()) == log, "{} at {at}: the events differ", file.display());
+        node.stop();
+    }
+    node.settings.store = whole;
+    fate
+}
+
+/// The sorted files and the logs of writes of a store.
+fn contents(store: &Path) -> BTreeMap<PathBuf, blake3::Hash> {
+    let all = fs::read_dir(store.join("db")).expect("files").map(|entry| entry.expect("a file").path());
+    all.filter(|path| path.extension().is_some_and(|e| e == "sst" || e == "log"))
+        .map(|path| (path.clone(), blake3::hash(&fs::read(&path).expect("readable"))))
+        .collect()
 }
 
 #[test]
@@ -109,8 +125,57 @@ fn a_damaged_sorted_file_is_reported_and_never_served() {
         }
     }
     // The first bytes of a file are records: whichever they are of, they are read at start.
-    let told = fates.iter().step_by(3).filter(|fate| **fate == Fate::Told).count();
-    assert_eq!(told, files.len(), "{fates:?}");
+    let first: Vec<&Fate> = fates.iter().step_by(3).collect();
+    assert!(!first.contains(&&Fate::Harmless), "{fates:?}");
+    // The sequence alone cannot be made again.
+    assert!(first.contains(&&Fate::Told) && first.contains(&&Fate::Repaired), "{fates:?}");
+}
+
+#[test]
+fn what_cannot_be_read_whole_is_left_as_it_is() {
+    let (mut node, _) = stopped("damaged_left", 63);
+    let whole = node.settings.store.clone();
+    let log = files(&node, "log").last().expect("a log of writes").file_name().expect("a name").to_owned();
+    let manifest = fs::read_to_string(whole.join("db/CURRENT")).expect("a name");
+    let remove = |file: PathBuf| fs::remove_file(file).expect("there");
+    let flip = |file: PathBuf| {
+        let mut bytes = fs::read(&file).expect("readable");
+        let at = bytes.len() / 4;
+        bytes[at] ^= 1;
+        fs::write(file, bytes).expect("written");
+    };
+    let damages: [(&str, &dyn Fn(&Path)); 4] = [
+        ("a bit of the log of writes", &|db| flip(db.join(&log))),
+        ("no log of writes", &|db| remove(db.join(&log))),
+        ("no CURRENT", &|db| remove(db.join("CURRENT"))),
+        ("no MANIFEST", &|db| remove(db.join(manifest.trim()))),
+    ];
+    for (what, damage) in damages {
+        let home = node.dir.join("home");
+        copy(&whole, &home.join("store"));
+        damage(&home.join("store/db"));
+        let before = contents(&home.join("store"));
+        node.settings.store = home.join("store");
+        // The second time as well: systemd starts it again.
+        for _ in 0..2 {
+            let why = node.start().expect_err(what).to_string();
+            assert!(why.contains("damaged"), "{what}: {why}");
+            let (said, well) = doctor(&home, &["--dry-run"]);
+            assert!(said.contains("damaged") && !well, "{what}: {said}");
+        }
+        assert!(before.len() > 2 && contents(&home.join("store")) == before, "{what}: files were changed");
+    }
+}
+
+#[test]
+fn a_copy_has_an_id_of_its_own() {
+    let (node, _) = stopped("copied", 64);
+    let store = Store::open(&node.settings.store, Sizes::default()).expect("whole");
+    let to = node.dir.join("copy");
+    store.checkpoint(&to).expect("room");
+    let first = Store::open(&to, Sizes::default()).expect("whole").id();
+    assert_ne!(first, store.id(), "a cursor of the original would pass over what the copy takes in");
+    assert_eq!(Store::open(&to, Sizes::default()).expect("whole").id(), first);
 }
 
 #[test]

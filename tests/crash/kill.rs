@@ -104,6 +104,9 @@ fn nothing_acknowledged_is_lost_when_it_is_killed() {
     let (config, events) = prepare(&dir, 51, rounds);
     let (mut dice, acknowledged) = (Dice::new(51), Acknowledged::default());
     for (round, events) in events.chunks(ROUND).enumerate() {
+        if round % 3 == 1 {
+            Process::kill_at_start(&dir, Duration::from_micros(dice.below(150_000) as u64));
+        }
         let mut process = Process::start(&dir, &[]);
         load_and_kill(&mut process, events, &mut dice, &acknowledged);
         // Otherwise the node itself is the first to open what the crash left.

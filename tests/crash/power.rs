@@ -102,7 +102,7 @@ pub fn note(dir: &Path, notes: &Path) {
 
 #[test]
 fn nothing_acknowledged_is_lost_when_unsynced_writes_are() {
-    let (dir, rounds) = (scratch("power"), rounds(12));
+    let (dir, rounds) = (scratch("power"), rounds(20));
     let library = match library(&dir) {
         Ok(library) => library,
         Err(why) => return println!("skipped: the library that notes syncs cannot be made: {why}"),

@@ -1,8 +1,8 @@
 //! Backpressure, and limits on each of many: nobody is starved by somebody else.
 
 use super::http::{Answer, LINES, answer, get, head, post, post_lines};
-use super::node::{Running, post_of};
-use serde_json::Value;
+use super::node::{Running, post_of, signed_in};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
@@ -45,6 +45,23 @@ fn tally(lines: &[Value]) -> BTreeMap<String, usize> {
         *tally.entry(what.to_owned()).or_default() += 1;
     }
     tally
+}
+
+#[test]
+fn a_node_that_names_no_network_carries_some_and_never_too_many() {
+    let mut node = Running::with("networks", |settings| settings.config.networks = None);
+    let (carried, at) = (1_024, node.now());
+    let event = |n: usize| signed_in(&format!("net-{n}"), 2, at, json!({ "kind": "announce" })).1;
+    let events: Vec<String> = (0..carried + 40).map(event).collect();
+    for part in events.chunks(300) {
+        let _ = post_lines(node.address(), &part.join("\n"));
+    }
+    for _ in 0..2 {
+        let again = tally(&post_lines(node.address(), &events[carried - 100..].join("\n")).lines());
+        assert_eq!((again["duplicate"], again["wrong_network"]), (100, 40), "{again:?}");
+        node.stop();
+        node.start().expect("what was taken in can be carried");
+    }
 }
 
 #[test]

@@ -54,6 +54,16 @@ impl Process {
         process
     }
 
+    /// Starts it on a directory, and kills it that much later: while it opens its store, or reads it.
+    pub fn kill_at_start(dir: &Path, after: Duration) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wats"));
+        command.args(["node", "--listen", "127.0.0.1:0", "--log", "off", "--dir"]).arg(dir);
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().expect("wats runs");
+        std::thread::sleep(after);
+        child.kill().expect("killed");
+        child.wait().expect("it ends");
+    }
+
     /// What it has logged so far, line by line.
     pub fn said(&mut self) -> &[String] {
         let words = self.words.get_mut().unwrap_or_else(PoisonError::into_inner);
