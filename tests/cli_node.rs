@@ -164,6 +164,7 @@ fn what_cannot_be_done_leaves_nothing_behind() {
     let missing = wats(&dir, &["import", "no-such.jsonl"]);
     assert!(!missing.status.success() && err(&missing).contains("no-such.jsonl"), "{}", err(&missing));
     assert!(!dir.join("node/store").exists(), "a name that is mistyped makes no store");
+    assert!(!wats(&dir, &["init", "--config", "no-such/mine.toml"]).status.success());
     good(&dir, &["init", "--config", "mine.toml", "--set", "limits.key_burst=31"]);
     let made = fs::read_to_string(dir.join("mine.toml")).expect("a configuration");
     assert!(made.lines().any(|line| line == "key_burst = 31"), "{made}");
