@@ -325,12 +325,27 @@ fn a_flag_wins_over_the_environment_over_the_file_over_the_default() {
     let output = command(&dir, &["config", "--print", "--set", "limits.key_burst=31"])
         .env("WATS_LIMITS_KEY_BURST", "21")
         .env("WATS_LIMITS_BODY_LINES", "22")
+        .env("WATS_LISTEN", "127.0.0.1:24")
+        .env("WATS_WORKERS", "2")
+        .env("WATS_NODE_WORKERS", "3")
         .output()
         .expect("wats runs");
     let printed = out(&output);
-    for line in ["key_burst = 31", "body_lines = 22", "requests = 13", "source_burst = 50000"] {
+    for line in [
+        "key_burst = 31",
+        "body_lines = 22",
+        "requests = 13",
+        "source_burst = 50000",
+        "listen = \"127.0.0.1:24\"",
+        "workers = 3",
+    ] {
         assert!(printed.lines().any(|l| l == line), "{line}: {printed}");
     }
+    let flag = command(&dir, &["config", "--print", "--set", "node.listen=127.0.0.1:34"])
+        .env("WATS_LISTEN", "127.0.0.1:24")
+        .output()
+        .expect("wats runs");
+    assert!(out(&flag).lines().any(|line| line == "listen = \"127.0.0.1:34\""), "{}", out(&flag));
     fs::write(dir.join("printed.toml"), printed).expect("a file");
     assert_eq!(good(&dir, &["config", "--print", "--config", "printed.toml"]), printed, "it reads back");
     for (args, says) in [

@@ -28,7 +28,15 @@ fn setting(text: &str) -> Result<(String, String), String> {
     split.ok_or_else(|| "KEY=VALUE, like limits.key_burst=100".to_owned())
 }
 
-/// What the environment overrides: `WATS_LIMITS_KEY_BURST` is `limits.key_burst`.
+/// Variables of their own for what is set the most.
+const SHORT: [(&str, &str); 3] = [
+    ("WATS_LISTEN", "node.listen"),
+    ("WATS_TOKEN_FILE", "node.token_file"),
+    ("WATS_WORKERS", "node.workers"),
+];
+
+/// What the environment overrides: `WATS_LIMITS_KEY_BURST` is `limits.key_burst`. The short names come
+/// first, so that a long one wins.
 fn of_environment() -> Vec<(String, String, String)> {
     let tables = [
         ("WATS_NODE_", "node"),
@@ -42,13 +50,15 @@ fn of_environment() -> Vec<(String, String, String)> {
             tables.iter().find_map(|(prefix, table)| Some((table, name.strip_prefix(prefix)?)))?;
         Some((format!("{table}.{}", key.to_ascii_lowercase()), value, name))
     };
+    let short =
+        |(name, key): (&str, &str)| Some((key.to_owned(), std::env::var(name).ok()?, name.to_owned()));
     // Variables that are not UTF-8 are none of ours.
     let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
         Some((name.into_string().ok()?, value.into_string().ok()?))
     };
     let mut all: Vec<_> = std::env::vars_os().filter_map(text).filter_map(of).collect();
     all.sort();
-    all
+    SHORT.into_iter().filter_map(short).chain(all).collect()
 }
 
 impl HomeArgs {

@@ -22,13 +22,13 @@ pub(super) struct Args {
     #[command(flatten)]
     home: HomeArgs,
     /// Where clients reach it, over `listen` in `[node]`
-    #[arg(long, value_name = "ADDRESS", env = "WATS_LISTEN")]
+    #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
     /// The file with the token that clients show to write, over `token_file`
-    #[arg(long, value_name = "FILE", env = "WATS_TOKEN_FILE")]
+    #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
     /// Threads of the dataflow, over `workers`
-    #[arg(long, value_name = "N", env = "WATS_WORKERS")]
+    #[arg(long, value_name = "N")]
     workers: Option<usize>,
     /// What is logged: error, warn, info, debug or trace, for all or by module
     #[arg(long, value_name = "FILTER", env = "WATS_LOG", default_value = "info")]
