@@ -161,6 +161,8 @@ fn what_cannot_be_done_leaves_nothing_behind() {
     let dir = scratch("nothing");
     let refused = wats(&dir, &["init", "--set", "limits.no=1"]);
     assert!(err(&refused).contains("unknown key `no`") && !dir.join("node").exists(), "{}", err(&refused));
+    let long = wats(&dir, &["node", "--dir", &"d".repeat(100)]);
+    assert!(err(&long).contains("too long") && !dir.join("d".repeat(100)).exists(), "{}", err(&long));
     let missing = wats(&dir, &["import", "no-such.jsonl"]);
     assert!(!missing.status.success() && err(&missing).contains("no-such.jsonl"), "{}", err(&missing));
     assert!(!dir.join("node/store").exists(), "a name that is mistyped makes no store");
@@ -309,9 +311,16 @@ fn the_doctor_finds_what_is_wrong_and_repairs_what_can_be_made_again() {
     let (well, found) = states(&["doctor"]);
     assert!(well && found.iter().all(|f| f.ends_with("good")), "{found:?}");
     let node = Running::start(&dir, &[]);
-    good(&dir, &["doctor"]);
+    // No process has that number.
+    let left = dir.join("node/doctor-99999999");
+    fs::create_dir(&left).expect("mine");
+    good(&dir, &["doctor", "--dir", "node"]);
+    assert!(!left.exists(), "what an interrupted doctor left is removed");
     assert!(!wats(&dir, &["doctor", "--repair"]).status.success(), "a node runs on it");
     node.stop();
+    fs::write(dir.join("node/store/db/CURRENT"), "nothing").expect("mine");
+    let (well, found) = states(&["doctor"]);
+    assert!(!well && found == ["permissions good", "store bad"], "{found:?}");
 }
 
 #[test]

@@ -1,13 +1,15 @@
 //! Where a node's directory is, for the commands that need it.
 
+use super::FileError;
 use clap::ValueHint;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use wats::client::{Client, ClientError, Node};
 use wats::config::{Config, Network};
 use wats::event::Hex32;
 use wats::explain::MIN_DIGITS;
 use wats::home::{Home, HomeError};
+use wats::store::{Sizes, Store};
 
 /// The node's directory
 #[derive(Clone, Debug, clap::Args)]
@@ -108,6 +110,18 @@ impl HomeArgs {
         self.config.clone().unwrap_or_else(|| home.config_file())
     }
 
+    /// What holds what a node holds: the running node, or its store, which no node runs on.
+    pub fn held(&self, home: &Home) -> Result<Held, Box<dyn std::error::Error>> {
+        if let Some(node) = self.running()? {
+            return Ok(Held::Node(node));
+        }
+        let store = home.store();
+        match store.exists() {
+            true => Ok(Held::Store(Store::open(&store, Sizes::default())?)),
+            false => Err(FileError::new(&store, "there is no store").into()),
+        }
+    }
+
     /// The running node, by its socket.
     pub fn client(&self) -> Result<Client, Box<dyn std::error::Error>> {
         Ok(Client::connect(Node::Socket(self.home()?.socket()))?)
@@ -119,6 +133,38 @@ impl HomeArgs {
             Ok(client) => Ok(Some(client)),
             Err(ClientError::Connect { .. }) => Ok(None),
             Err(e) => Err(e.into()),
+        }
+    }
+}
+
+/// What holds what a node holds.
+pub(super) enum Held {
+    /// It runs.
+    Node(Client),
+    /// Its store, held by nobody else.
+    Store(Store),
+}
+
+/// Removes what doctors that were interrupted left in a node's directory: copies of its store, which
+/// keep files on the disk that the store has long let go of.
+pub(super) fn sweep(home: &Home) {
+    // Where nobody tells which processes live, nothing is known to be left.
+    let (Ok(entries), true) = (std::fs::read_dir(home.path()), Path::new("/proc/self").exists()) else {
+        return;
+    };
+    let own = std::process::id().to_string();
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let pid = name.to_str().and_then(|name| name.strip_prefix("doctor-"));
+        let digits = |pid: &&str| !pid.is_empty() && pid.bytes().all(|b| b.is_ascii_digit());
+        let Some(pid) = pid.filter(digits) else {
+            continue;
+        };
+        // This process has made none yet: one of its number is of another before it.
+        let lives = pid != own && Path::new("/proc").join(pid).exists();
+        if !lives && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            // What cannot be removed now is in nobody's way, and is tried again.
+            let _ = std::fs::remove_dir_all(entry.path());
         }
     }
 }
