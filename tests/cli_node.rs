@@ -265,13 +265,20 @@ fn a_backup_of_a_running_node_is_a_node() {
     let dir = scratch("backup");
     configure(&dir);
     log(&dir);
-    let node = Running::start(&dir, &[]);
+    let none = wats(&dir, &["backup", "copy"]);
+    assert!(err(&none).contains("there is no store") && !dir.join("copy").exists(), "{}", err(&none));
+    fs::create_dir(dir.join("node/secret")).expect("mine");
+    fs::write(dir.join("node/secret/token"), "0123456789abcdef").expect("mine");
+    fs::rename(dir.join("node/wats.toml"), dir.join("mine.toml")).expect("mine");
+    let node = Running::start(&dir, &["--config", "mine.toml"]);
     good(&dir, &["import", "log.jsonl"]);
     settle(&dir);
-    good(&dir, &["backup", "copy"]);
+    good(&dir, &["backup", "copy", "--config", "mine.toml", "--set", "node.token_file=secret/token"]);
     assert!(err(&wats(&dir, &["backup", "copy"])).contains("is there already"));
-    let key = fs::metadata(dir.join("copy/profiles/main.key")).expect("copied");
-    assert_eq!(key.permissions().mode() & 0o777, 0o600);
+    for file in ["profiles/main.key", "secret/token", "wats.toml"] {
+        let copied = fs::metadata(dir.join("copy").join(file)).expect(file);
+        assert_eq!(copied.permissions().mode() & 0o777, 0o600, "{file}");
+    }
     let here = good(&dir, &["export"]);
     node.stop();
     assert_eq!(good(&dir, &["export", "--dir", "copy"]), here);
