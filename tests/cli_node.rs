@@ -189,12 +189,37 @@ fn a_log_comes_out_as_it_went_in_whether_a_node_runs_or_not() {
         assert_eq!(first["refused"][0]["line"], 11);
         let again = json_of(dir, &["import", "log.jsonl", "--json"]);
         assert_eq!((&again["new"], &again["held"]), (&json!(0), &json!(9)), "an import may be begun again");
+        for name in ["all.jsonl.part", "new.jsonl.part"] {
+            fs::write(dir.join(name), "mine").expect("mine");
+        }
         good(dir, &["export", "--out", "all.jsonl.zst"]);
+        good(dir, &["export", "--out", "all.jsonl.zst", "--force"]);
+        let none = "0".repeat(64);
+        for (args, says) in [
+            (["--out", "all.jsonl.zst"], "--force replaces it"),
+            (["--out", "new.jsonl"], "new.jsonl.part: is there already"),
+            (["--thread", &none], "held"),
+            (
+                ["--network", "no-such"],
+                if node.is_some() { "does not carry" } else { "nothing of it is held" },
+            ),
+        ] {
+            let output = wats(dir, &[&["export"], &args[..]].concat());
+            assert!(!output.status.success() && err(&output).contains(says), "{args:?}: {}", err(&output));
+        }
+        assert!(!wats(dir, &["export", "--thread", &none, "--out", "none.jsonl"]).status.success());
+        for name in ["all.jsonl.zst.part", "none.jsonl.part", "none.jsonl"] {
+            assert!(!dir.join(name).exists(), "{name}");
+        }
+        for name in ["all.jsonl.part", "new.jsonl.part"] {
+            assert_eq!(fs::read_to_string(dir.join(name)).expect("mine"), "mine");
+        }
         let now = START + 3 * DAY;
         assert_eq!(replayed(dir, "all.jsonl.zst", now), replayed(dir, "log.jsonl", now));
         let ids = |args: &[&str]| ids(&good(dir, &[&["export"], args].concat()));
         assert_eq!(ids(&["--network", "side"]), set([&*story.aside]));
         assert_eq!(ids(&["--thread", &story.ask]), set([&*story.ask, &*story.answer, &*story.proof]));
+        assert_eq!(ids(&["--thread", &story.ask[..16]]), ids(&["--thread", &story.ask]));
         let late = (START + DAY).to_string();
         assert_eq!(ids(&["--since", &late]), set([&*story.other, &*story.aside, "blob"]));
         assert_eq!(ids(&["--since", "2026-01-02"]), ids(&["--since", &late]), "a day begins at midnight");

@@ -1,7 +1,7 @@
 //! `wats attach` and `wats blob`: files that events name.
 
 use super::home::HomeArgs;
-use super::{FileError, LINES, Outcome, complain};
+use super::{FileError, LINES, Outcome, complain, part_of};
 use comfy_table::Table;
 use serde_json::{Value, json};
 use std::error::Error;
@@ -150,9 +150,7 @@ fn get(args: &GetArgs) -> Outcome {
 
 /// The file gets its name when all of it is there.
 fn to_file(node: &mut Client, blob: Hex32, path: &Path) -> Result<(), Box<dyn Error>> {
-    let mut written = path.as_os_str().to_owned();
-    written.push(".part");
-    let written = PathBuf::from(written);
+    let written = part_of(path);
     let file = File::create(&written).map_err(|e| FileError::new(&written, e))?;
     let done = read(node, blob, &file);
     let done = done.and_then(|_| Ok(std::fs::rename(&written, path).map_err(|e| FileError::new(path, e))?));
