@@ -232,6 +232,23 @@ fn a_log_comes_out_as_it_went_in_whether_a_node_runs_or_not() {
     assert_eq!(exports[0], exports[1]);
 }
 
+#[test]
+fn an_earlier_date_of_a_held_event_is_taken_on_trust_too() {
+    let dir = scratch("earlier");
+    let mut log = Log::new();
+    log.event(3, json!({"kind": "post", "title": "Seen twice"}));
+    let mut late: Value = serde_json::from_str(&log.text()).expect("JSON");
+    late["received_at"] = (START + DAY).into();
+    fs::write(dir.join("late.jsonl"), late.to_string()).expect("a log");
+    fs::write(dir.join("early.jsonl"), log.text()).expect("a log");
+    for (file, counts) in [("late.jsonl", [1, 0, 1]), ("early.jsonl", [0, 1, 1]), ("late.jsonl", [0, 1, 0])] {
+        let output = wats(&dir, &["import", file, "--json"]);
+        let found: Value = serde_json::from_str(out(&output)).expect("JSON");
+        assert_eq!(["new", "held", "dated"].map(|name| found[name].as_u64()), counts.map(Some), "{file}");
+        assert_eq!(err(&output).contains("on trust"), counts[2] > 0, "{file}: {}", err(&output));
+    }
+}
+
 fn set<const N: usize>(ids: [&str; N]) -> BTreeSet<String> {
     ids.map(str::to_owned).into()
 }
