@@ -532,6 +532,7 @@ fn files_are_attached_read_examined_and_evicted() {
     assert!(good(&dir, &["blob", "ls"]).contains("pinned"));
     assert!(good(&dir, &["evict", "--dry-run"]).contains("nothing would go"));
     assert!(good(&dir, &["blob", "verify"]).starts_with("2 blobs read, 0"));
+    assert_eq!(json_of(&dir, &["blob", "verify", "--json"]), json!({"read": 2, "bad": []}));
     assert!(good(&dir, &["status"]).contains("blobs: 2 held"));
     good(&dir, &["doctor"]);
     good(&dir, &["backup", "copy"]);

@@ -78,6 +78,9 @@ struct VerifyArgs {
     /// Which [default: all that the node holds]
     #[arg(value_name = "BLOB")]
     blobs: Vec<Hex32>,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
 }
 
 /// `wats attach`
@@ -224,13 +227,18 @@ fn verify(args: &VerifyArgs) -> Outcome {
             Ok(held)
         })?;
     }
-    let (mut out, mut bad) = (anstream::stdout(), 0);
+    let (mut out, mut bad) = (anstream::stdout(), Vec::new());
     for blob in &blobs {
         if let Err(e) = read(&mut node, *blob, io::sink()) {
-            writeln!(out, "{blob}: {e}")?;
-            bad += 1;
+            if !args.json {
+                writeln!(out, "{blob}: {e}")?;
+            }
+            bad.push(json!({ "blob": blob, "error": e.to_string() }));
         }
     }
-    writeln!(out, "{} blobs read, {bad} of them not as they should be", blobs.len())?;
-    Ok(if bad == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    match args.json {
+        true => writeln!(out, "{}", json!({ "read": blobs.len(), "bad": bad }))?,
+        false => writeln!(out, "{} blobs read, {} of them not as they should be", blobs.len(), bad.len())?,
+    }
+    Ok(if bad.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
