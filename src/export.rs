@@ -90,6 +90,21 @@ pub fn export<E: From<StoreError>>(
     Ok(exported)
 }
 
+/// Whether an event of a network is held.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn holds(store: &Store, network: &str) -> Result<bool, StoreError> {
+    for item in store.records(Seq(0)) {
+        if let (_, Logged::Event { id, text, .. }) = item?
+            && *parsed(id, &text)?.net == *network
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// The blobs that something was said of after a place.
 fn said_after(store: &Store, last: Seq) -> Result<BTreeMap<Hex32, Option<BlobAt>>, StoreError> {
     let mut said = BTreeMap::new();

@@ -28,7 +28,8 @@ fn sync_parent(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Writes a new file that only its owner may read, and brings it to the disk.
+/// Writes a new file that only its owner may read, and brings it to the disk. Of one that cannot be
+/// written to its end nothing is left.
 ///
 /// # Errors
 /// When it is there already ([`io::ErrorKind::AlreadyExists`]) or cannot be written.
@@ -38,8 +39,11 @@ pub fn new_private_file(path: &Path, content: &[u8]) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(path)?;
-    file.write_all(content)?;
-    file.sync_all()?;
+    let written = file.write_all(content).and_then(|()| file.sync_all());
+    if written.is_err() {
+        let _ = fs::remove_file(path);
+    }
+    written?;
     sync_parent(path)
 }
 

@@ -101,15 +101,16 @@ impl Home {
         self.0.join("profiles")
     }
 
-    /// The configuration of the file there, or the default when there is none.
+    /// The configuration of the file there, or the default when there is none. A link to nothing, and a
+    /// file that may not be looked at, are no reason to go on without what they were to say.
     ///
     /// # Errors
     /// When it cannot be used.
     pub fn config(&self) -> Result<Config, HomeError> {
         let file = self.config_file();
-        match file.exists() {
-            true => Ok(Config::load(&file)?),
-            false => Ok(Config::default()),
+        match std::fs::symlink_metadata(&file) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Config::default()),
+            _ => Ok(Config::load(&file)?),
         }
     }
 

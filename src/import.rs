@@ -11,8 +11,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use wats_dataflows::ids::Millis;
 
-/// Records of one sync.
+/// Records of one sync, at most.
 const GROUP: u64 = 10_000;
+/// Bytes of their text, about: a group is held in memory, and records may be large.
+const GROUP_BYTES: usize = 8 << 20;
 
 /// What became of the lines of a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,7 +27,8 @@ pub struct Imported {
     pub blobs: u64,
     /// Refused lines: how many with each code, and the first of them with its reason.
     pub refused: BTreeMap<String, (u64, u64, String)>,
-    /// New events of which the log says when another node received them.
+    /// Events of which the log says when another node received them, where that counts from now on: of new
+    /// ones, and of held ones that were received later here.
     pub dated: u64,
 }
 
@@ -70,6 +73,7 @@ pub fn import(
     // A store that cannot be read now says so when the event is added.
     let known = Known(Arc::new(move |id| known.held(id).is_ok_and(|held| held.is_some())));
     let options = Options { keep_text: true, known: Some(known), ..Options::new(rules) };
+    let mut bytes = 0;
     for checked in read(source, &options) {
         let checked = match checked {
             Ok(checked) => checked,
@@ -78,9 +82,11 @@ pub fn import(
                 return Err(e.into());
             }
         };
+        bytes += checked.text.as_deref().map_or(0, str::len);
         one(&mut appender, checked, &options.rules, now, imported)?;
-        if appender.pending() >= GROUP {
+        if appender.pending() >= GROUP || bytes >= GROUP_BYTES {
             appender.commit()?;
+            bytes = 0;
         }
         progress();
     }
@@ -117,7 +123,11 @@ fn one(
                         imported.new += 1;
                         imported.dated += u64::from(!bare);
                     }
-                    Added::Earlier(_) | Added::Known(_) => imported.held += 1,
+                    Added::Earlier(_) => {
+                        imported.held += 1;
+                        imported.dated += u64::from(!bare);
+                    }
+                    Added::Known(_) => imported.held += 1,
                 }
                 return Ok(());
             }

@@ -161,9 +161,12 @@ fn what_cannot_be_done_leaves_nothing_behind() {
     let dir = scratch("nothing");
     let refused = wats(&dir, &["init", "--set", "limits.no=1"]);
     assert!(err(&refused).contains("unknown key `no`") && !dir.join("node").exists(), "{}", err(&refused));
+    let long = wats(&dir, &["node", "--dir", &"d".repeat(100)]);
+    assert!(err(&long).contains("too long") && !dir.join("d".repeat(100)).exists(), "{}", err(&long));
     let missing = wats(&dir, &["import", "no-such.jsonl"]);
     assert!(!missing.status.success() && err(&missing).contains("no-such.jsonl"), "{}", err(&missing));
     assert!(!dir.join("node/store").exists(), "a name that is mistyped makes no store");
+    assert!(!wats(&dir, &["init", "--config", "no-such/mine.toml"]).status.success());
     good(&dir, &["init", "--config", "mine.toml", "--set", "limits.key_burst=31"]);
     let made = fs::read_to_string(dir.join("mine.toml")).expect("a configuration");
     assert!(made.lines().any(|line| line == "key_burst = 31"), "{made}");
@@ -186,12 +189,37 @@ fn a_log_comes_out_as_it_went_in_whether_a_node_runs_or_not() {
         assert_eq!(first["refused"][0]["line"], 11);
         let again = json_of(dir, &["import", "log.jsonl", "--json"]);
         assert_eq!((&again["new"], &again["held"]), (&json!(0), &json!(9)), "an import may be begun again");
+        for name in ["all.jsonl.part", "new.jsonl.part"] {
+            fs::write(dir.join(name), "mine").expect("mine");
+        }
         good(dir, &["export", "--out", "all.jsonl.zst"]);
+        good(dir, &["export", "--out", "all.jsonl.zst", "--force"]);
+        let none = "0".repeat(64);
+        for (args, says) in [
+            (["--out", "all.jsonl.zst"], "--force replaces it"),
+            (["--out", "new.jsonl"], "new.jsonl.part: is there already"),
+            (["--thread", &none], "held"),
+            (
+                ["--network", "no-such"],
+                if node.is_some() { "does not carry" } else { "nothing of it is held" },
+            ),
+        ] {
+            let output = wats(dir, &[&["export"], &args[..]].concat());
+            assert!(!output.status.success() && err(&output).contains(says), "{args:?}: {}", err(&output));
+        }
+        assert!(!wats(dir, &["export", "--thread", &none, "--out", "none.jsonl"]).status.success());
+        for name in ["all.jsonl.zst.part", "none.jsonl.part", "none.jsonl"] {
+            assert!(!dir.join(name).exists(), "{name}");
+        }
+        for name in ["all.jsonl.part", "new.jsonl.part"] {
+            assert_eq!(fs::read_to_string(dir.join(name)).expect("mine"), "mine");
+        }
         let now = START + 3 * DAY;
         assert_eq!(replayed(dir, "all.jsonl.zst", now), replayed(dir, "log.jsonl", now));
         let ids = |args: &[&str]| ids(&good(dir, &[&["export"], args].concat()));
         assert_eq!(ids(&["--network", "side"]), set([&*story.aside]));
         assert_eq!(ids(&["--thread", &story.ask]), set([&*story.ask, &*story.answer, &*story.proof]));
+        assert_eq!(ids(&["--thread", &story.ask[..16]]), ids(&["--thread", &story.ask]));
         let late = (START + DAY).to_string();
         assert_eq!(ids(&["--since", &late]), set([&*story.other, &*story.aside, "blob"]));
         assert_eq!(ids(&["--since", "2026-01-02"]), ids(&["--since", &late]), "a day begins at midnight");
@@ -202,6 +230,23 @@ fn a_log_comes_out_as_it_went_in_whether_a_node_runs_or_not() {
         node.into_iter().for_each(Running::stop);
     }
     assert_eq!(exports[0], exports[1]);
+}
+
+#[test]
+fn an_earlier_date_of_a_held_event_is_taken_on_trust_too() {
+    let dir = scratch("earlier");
+    let mut log = Log::new();
+    log.event(3, json!({"kind": "post", "title": "Seen twice"}));
+    let mut late: Value = serde_json::from_str(&log.text()).expect("JSON");
+    late["received_at"] = (START + DAY).into();
+    fs::write(dir.join("late.jsonl"), late.to_string()).expect("a log");
+    fs::write(dir.join("early.jsonl"), log.text()).expect("a log");
+    for (file, counts) in [("late.jsonl", [1, 0, 1]), ("early.jsonl", [0, 1, 1]), ("late.jsonl", [0, 1, 0])] {
+        let output = wats(&dir, &["import", file, "--json"]);
+        let found: Value = serde_json::from_str(out(&output)).expect("JSON");
+        assert_eq!(["new", "held", "dated"].map(|name| found[name].as_u64()), counts.map(Some), "{file}");
+        assert_eq!(err(&output).contains("on trust"), counts[2] > 0, "{file}: {}", err(&output));
+    }
 }
 
 fn set<const N: usize>(ids: [&str; N]) -> BTreeSet<String> {
@@ -262,13 +307,20 @@ fn a_backup_of_a_running_node_is_a_node() {
     let dir = scratch("backup");
     configure(&dir);
     log(&dir);
-    let node = Running::start(&dir, &[]);
+    let none = wats(&dir, &["backup", "copy"]);
+    assert!(err(&none).contains("there is no store") && !dir.join("copy").exists(), "{}", err(&none));
+    fs::create_dir(dir.join("node/secret")).expect("mine");
+    fs::write(dir.join("node/secret/token"), "0123456789abcdef").expect("mine");
+    fs::rename(dir.join("node/wats.toml"), dir.join("mine.toml")).expect("mine");
+    let node = Running::start(&dir, &["--config", "mine.toml"]);
     good(&dir, &["import", "log.jsonl"]);
     settle(&dir);
-    good(&dir, &["backup", "copy"]);
+    good(&dir, &["backup", "copy", "--config", "mine.toml", "--set", "node.token_file=secret/token"]);
     assert!(err(&wats(&dir, &["backup", "copy"])).contains("is there already"));
-    let key = fs::metadata(dir.join("copy/profiles/main.key")).expect("copied");
-    assert_eq!(key.permissions().mode() & 0o777, 0o600);
+    for file in ["profiles/main.key", "secret/token", "wats.toml"] {
+        let copied = fs::metadata(dir.join("copy").join(file)).expect(file);
+        assert_eq!(copied.permissions().mode() & 0o777, 0o600, "{file}");
+    }
     let here = good(&dir, &["export"]);
     node.stop();
     assert_eq!(good(&dir, &["export", "--dir", "copy"]), here);
@@ -308,9 +360,16 @@ fn the_doctor_finds_what_is_wrong_and_repairs_what_can_be_made_again() {
     let (well, found) = states(&["doctor"]);
     assert!(well && found.iter().all(|f| f.ends_with("good")), "{found:?}");
     let node = Running::start(&dir, &[]);
-    good(&dir, &["doctor"]);
+    // No process has that number.
+    let left = dir.join("node/doctor-99999999");
+    fs::create_dir(&left).expect("mine");
+    good(&dir, &["doctor", "--dir", "node"]);
+    assert!(!left.exists(), "what an interrupted doctor left is removed");
     assert!(!wats(&dir, &["doctor", "--repair"]).status.success(), "a node runs on it");
     node.stop();
+    fs::write(dir.join("node/store/db/CURRENT"), "nothing").expect("mine");
+    let (well, found) = states(&["doctor"]);
+    assert!(!well && found == ["permissions good", "store bad"], "{found:?}");
 }
 
 #[test]
@@ -324,12 +383,27 @@ fn a_flag_wins_over_the_environment_over_the_file_over_the_default() {
     let output = command(&dir, &["config", "--print", "--set", "limits.key_burst=31"])
         .env("WATS_LIMITS_KEY_BURST", "21")
         .env("WATS_LIMITS_BODY_LINES", "22")
+        .env("WATS_LISTEN", "127.0.0.1:24")
+        .env("WATS_WORKERS", "2")
+        .env("WATS_NODE_WORKERS", "3")
         .output()
         .expect("wats runs");
     let printed = out(&output);
-    for line in ["key_burst = 31", "body_lines = 22", "requests = 13", "source_burst = 50000"] {
+    for line in [
+        "key_burst = 31",
+        "body_lines = 22",
+        "requests = 13",
+        "source_burst = 50000",
+        "listen = \"127.0.0.1:24\"",
+        "workers = 3",
+    ] {
         assert!(printed.lines().any(|l| l == line), "{line}: {printed}");
     }
+    let flag = command(&dir, &["config", "--print", "--set", "node.listen=127.0.0.1:34"])
+        .env("WATS_LISTEN", "127.0.0.1:24")
+        .output()
+        .expect("wats runs");
+    assert!(out(&flag).lines().any(|line| line == "listen = \"127.0.0.1:34\""), "{}", out(&flag));
     fs::write(dir.join("printed.toml"), printed).expect("a file");
     assert_eq!(good(&dir, &["config", "--print", "--config", "printed.toml"]), printed, "it reads back");
     for (args, says) in [
@@ -458,6 +532,7 @@ fn files_are_attached_read_examined_and_evicted() {
     assert!(good(&dir, &["blob", "ls"]).contains("pinned"));
     assert!(good(&dir, &["evict", "--dry-run"]).contains("nothing would go"));
     assert!(good(&dir, &["blob", "verify"]).starts_with("2 blobs read, 0"));
+    assert_eq!(json_of(&dir, &["blob", "verify", "--json"]), json!({"read": 2, "bad": []}));
     assert!(good(&dir, &["status"]).contains("blobs: 2 held"));
     good(&dir, &["doctor"]);
     good(&dir, &["backup", "copy"]);

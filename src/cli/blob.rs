@@ -1,7 +1,7 @@
 //! `wats attach` and `wats blob`: files that events name.
 
 use super::home::HomeArgs;
-use super::{FileError, LINES, Outcome, complain};
+use super::{FileError, LINES, Outcome, complain, part_of};
 use comfy_table::Table;
 use serde_json::{Value, json};
 use std::error::Error;
@@ -78,6 +78,9 @@ struct VerifyArgs {
     /// Which [default: all that the node holds]
     #[arg(value_name = "BLOB")]
     blobs: Vec<Hex32>,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
 }
 
 /// `wats attach`
@@ -150,9 +153,7 @@ fn get(args: &GetArgs) -> Outcome {
 
 /// The file gets its name when all of it is there.
 fn to_file(node: &mut Client, blob: Hex32, path: &Path) -> Result<(), Box<dyn Error>> {
-    let mut written = path.as_os_str().to_owned();
-    written.push(".part");
-    let written = PathBuf::from(written);
+    let written = part_of(path);
     let file = File::create(&written).map_err(|e| FileError::new(&written, e))?;
     let done = read(node, blob, &file);
     let done = done.and_then(|_| Ok(std::fs::rename(&written, path).map_err(|e| FileError::new(path, e))?));
@@ -226,13 +227,18 @@ fn verify(args: &VerifyArgs) -> Outcome {
             Ok(held)
         })?;
     }
-    let (mut out, mut bad) = (anstream::stdout(), 0);
+    let (mut out, mut bad) = (anstream::stdout(), Vec::new());
     for blob in &blobs {
         if let Err(e) = read(&mut node, *blob, io::sink()) {
-            writeln!(out, "{blob}: {e}")?;
-            bad += 1;
+            if !args.json {
+                writeln!(out, "{blob}: {e}")?;
+            }
+            bad.push(json!({ "blob": blob, "error": e.to_string() }));
         }
     }
-    writeln!(out, "{} blobs read, {bad} of them not as they should be", blobs.len())?;
-    Ok(if bad == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    match args.json {
+        true => writeln!(out, "{}", json!({ "read": blobs.len(), "bad": bad }))?,
+        false => writeln!(out, "{} blobs read, {} of them not as they should be", blobs.len(), bad.len())?,
+    }
+    Ok(if bad.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

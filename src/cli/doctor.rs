@@ -1,12 +1,12 @@
 //! `wats doctor`
 
-use super::Outcome;
-use super::home::HomeArgs;
+use super::home::{HomeArgs, sweep};
+use super::{FileError, Outcome, complain};
 use anstyle::{AnsiColor, Style};
 use std::error::Error;
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
 use wats::config::Config;
 use wats::doctor::{Finding, Mode, State, copy_place, permissions, store};
 use wats::home::Home;
@@ -35,6 +35,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Outcome {
     let home = args.home.home()?;
     let config = args.home.configured(&home)?;
+    sweep(&home);
     let mode = if args.repair { Mode::Repair } else { Mode::Look };
     let mut found = permissions(&home, &config, mode);
     found.extend(examine(args, &home, &config, mode)?);
@@ -53,21 +54,30 @@ fn examine(args: &Args, home: &Home, config: &Config, mode: Mode) -> Result<Vec<
         if mode == Mode::Repair {
             return Err("a node runs on this store: stop it first, then repair".into());
         }
-        let copy = copy_place(home);
-        node.post("/admin/checkpoint", &serde_json::json!({ "directory": copy }))?;
-        let found = Store::open(&copy, Sizes::default())
-            .map_err(Into::into)
-            .and_then(|copied| store(&Arc::new(copied), config, Clock::Wall.now(), mode));
-        std::fs::remove_dir_all(&copy)?;
+        // Where this process is says nothing to the node.
+        let copy = std::path::absolute(copy_place(home))?;
+        let found = node
+            .post("/admin/checkpoint", &serde_json::json!({ "directory": copy }))
+            .map(|_| of_store(&copy, config, mode));
+        // Half a copy goes too.
+        let removed = std::fs::remove_dir_all(&copy);
+        if let (Ok(_), Err(e)) = (&found, removed) {
+            complain(&FileError::new(&copy, e));
+        }
         return Ok(found?);
     }
     if !home.store().exists() {
-        return Err(
-            super::FileError::new(&home.store(), "there is no store yet; `wats node` makes one").into()
-        );
+        return Err(FileError::new(&home.store(), "there is no store yet; `wats node` makes one").into());
     }
-    let opened = Arc::new(Store::open(&home.store(), Sizes::default())?);
-    Ok(store(&opened, config, Clock::Wall.now(), mode)?)
+    Ok(of_store(&home.store(), config, mode))
+}
+
+/// What is found of a store, also that it does not open, or cannot be read on.
+fn of_store(directory: &Path, config: &Config, mode: Mode) -> Vec<Finding> {
+    let opened = Store::open(directory, Sizes::default()).map_err(|e| e.to_string());
+    let found =
+        opened.and_then(|opened| store(opened, config, Clock::Wall.now(), mode).map_err(|e| e.to_string()));
+    found.unwrap_or_else(|detail| vec![Finding { check: "store", state: State::Bad, detail }])
 }
 
 fn show(finding: &Finding, dry: bool, out: &mut impl Write) -> std::io::Result<()> {

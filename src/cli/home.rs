@@ -1,13 +1,15 @@
 //! Where a node's directory is, for the commands that need it.
 
+use super::FileError;
 use clap::ValueHint;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use wats::client::{Client, ClientError, Node};
 use wats::config::{Config, Network};
 use wats::event::Hex32;
 use wats::explain::MIN_DIGITS;
 use wats::home::{Home, HomeError};
+use wats::store::{Sizes, Store};
 
 /// The node's directory
 #[derive(Clone, Debug, clap::Args)]
@@ -28,7 +30,15 @@ fn setting(text: &str) -> Result<(String, String), String> {
     split.ok_or_else(|| "KEY=VALUE, like limits.key_burst=100".to_owned())
 }
 
-/// What the environment overrides: `WATS_LIMITS_KEY_BURST` is `limits.key_burst`.
+/// Variables of their own for what is set the most.
+const SHORT: [(&str, &str); 3] = [
+    ("WATS_LISTEN", "node.listen"),
+    ("WATS_TOKEN_FILE", "node.token_file"),
+    ("WATS_WORKERS", "node.workers"),
+];
+
+/// What the environment overrides: `WATS_LIMITS_KEY_BURST` is `limits.key_burst`. The short names come
+/// first, so that a long one wins.
 fn of_environment() -> Vec<(String, String, String)> {
     let tables = [
         ("WATS_NODE_", "node"),
@@ -42,13 +52,15 @@ fn of_environment() -> Vec<(String, String, String)> {
             tables.iter().find_map(|(prefix, table)| Some((table, name.strip_prefix(prefix)?)))?;
         Some((format!("{table}.{}", key.to_ascii_lowercase()), value, name))
     };
+    let short =
+        |(name, key): (&str, &str)| Some((key.to_owned(), std::env::var(name).ok()?, name.to_owned()));
     // Variables that are not UTF-8 are none of ours.
     let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
         Some((name.into_string().ok()?, value.into_string().ok()?))
     };
     let mut all: Vec<_> = std::env::vars_os().filter_map(text).filter_map(of).collect();
     all.sort();
-    all
+    SHORT.into_iter().filter_map(short).chain(all).collect()
 }
 
 impl HomeArgs {
@@ -98,6 +110,18 @@ impl HomeArgs {
         self.config.clone().unwrap_or_else(|| home.config_file())
     }
 
+    /// What holds what a node holds: the running node, or its store, which no node runs on.
+    pub fn held(&self, home: &Home) -> Result<Held, Box<dyn std::error::Error>> {
+        if let Some(node) = self.running()? {
+            return Ok(Held::Node(node));
+        }
+        let store = home.store();
+        match store.exists() {
+            true => Ok(Held::Store(Store::open(&store, Sizes::default())?)),
+            false => Err(FileError::new(&store, "there is no store").into()),
+        }
+    }
+
     /// The running node, by its socket.
     pub fn client(&self) -> Result<Client, Box<dyn std::error::Error>> {
         Ok(Client::connect(Node::Socket(self.home()?.socket()))?)
@@ -109,6 +133,38 @@ impl HomeArgs {
             Ok(client) => Ok(Some(client)),
             Err(ClientError::Connect { .. }) => Ok(None),
             Err(e) => Err(e.into()),
+        }
+    }
+}
+
+/// What holds what a node holds.
+pub(super) enum Held {
+    /// It runs.
+    Node(Client),
+    /// Its store, held by nobody else.
+    Store(Store),
+}
+
+/// Removes what doctors that were interrupted left in a node's directory: copies of its store, which
+/// keep files on the disk that the store has long let go of.
+pub(super) fn sweep(home: &Home) {
+    // Where nobody tells which processes live, nothing is known to be left.
+    let (Ok(entries), true) = (std::fs::read_dir(home.path()), Path::new("/proc/self").exists()) else {
+        return;
+    };
+    let own = std::process::id().to_string();
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let pid = name.to_str().and_then(|name| name.strip_prefix("doctor-"));
+        let digits = |pid: &&str| !pid.is_empty() && pid.bytes().all(|b| b.is_ascii_digit());
+        let Some(pid) = pid.filter(digits) else {
+            continue;
+        };
+        // This process has made none yet: one of its number is of another before it.
+        let lives = pid != own && Path::new("/proc").join(pid).exists();
+        if !lives && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            // What cannot be removed now is in nobody's way, and is tried again.
+            let _ = std::fs::remove_dir_all(entry.path());
         }
     }
 }

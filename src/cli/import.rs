@@ -9,8 +9,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
-use wats::client::Client;
+use std::time::{Duration, Instant};
+use wats::client::{Client, ClientError};
 use wats::event::Rules;
 use wats::import::{Imported, import};
 use wats::log::{Batch, Batches, Source};
@@ -38,6 +38,11 @@ type Numbered = Vec<(u64, Vec<u8>)>;
 
 /// Lines that are sent to a node at a time.
 const LINES: usize = 2_000;
+
+/// How long a node may take nothing in.
+const PATIENCE: Duration = Duration::from_secs(600);
+/// When it is asked again where it does not say, in seconds.
+const SOON: u64 = 5;
 
 pub(super) fn run(args: &Args) -> Outcome {
     let progress = Progress::new(&args.logs, "imported");
@@ -90,17 +95,52 @@ fn send(
     imported: &mut Imported,
     mut line: impl FnMut(),
 ) -> Result<(), Box<dyn Error>> {
+    let mut patience = Patience { since: Instant::now(), told: false };
     for batch in Batches::new(source, LINES) {
         let Batch { mut lines, over } = batch?;
         for number in over {
             imported.refuse(number, "too_large", "a line over the limit of an event");
         }
         (0..lines.len()).for_each(|_| line());
+        // The time to read the log is not the node's.
+        patience.since = Instant::now();
         while !lines.is_empty() {
-            lines = send_some(node, lines, imported)?;
+            lines = send_some(node, lines, imported, &mut patience)?;
         }
     }
     Ok(())
+}
+
+/// Waiting for a node that takes nothing in: it loads, is busy, or its disk is full.
+struct Patience {
+    /// When it last took something in.
+    since: Instant,
+    /// Whether the user was told.
+    told: bool,
+}
+
+impl Patience {
+    /// Waits, unless that took too long already.
+    fn wait(&mut self, seconds: u64, why: &str) -> Result<(), Box<dyn Error>> {
+        if self.since.elapsed() >= PATIENCE {
+            return Err(format!("the node took nothing in for {} s: {why}", PATIENCE.as_secs()).into());
+        }
+        if !self.told {
+            self.told = true;
+            writeln!(anstream::stderr(), "the import waits for the node: {why}")?;
+        }
+        std::thread::sleep(Duration::from_secs(seconds));
+        Ok(())
+    }
+}
+
+fn body_of(lines: &Numbered) -> Vec<u8> {
+    let mut body = Vec::with_capacity(lines.iter().map(|(_, line)| line.len() + 1).sum());
+    for (_, line) in lines {
+        body.extend_from_slice(line);
+        body.push(b'\n');
+    }
+    body
 }
 
 /// Sends lines; those to be sent again, after the time that the node asks for.
@@ -108,18 +148,22 @@ fn send_some(
     node: &mut Client,
     lines: Numbered,
     imported: &mut Imported,
+    patience: &mut Patience,
 ) -> Result<Numbered, Box<dyn Error>> {
-    let mut body = Vec::with_capacity(lines.iter().map(|(_, line)| line.len() + 1).sum());
-    for (_, line) in &lines {
-        body.extend_from_slice(line);
-        body.push(b'\n');
-    }
-    let outcomes = node.lines("/admin/import", body)?;
+    let outcomes = match node.lines("/admin/import", body_of(&lines)) {
+        Ok(outcomes) => outcomes,
+        Err(ClientError::Refused { status: 503 | 507, detail, retry_after }) => {
+            patience.wait(retry_after.unwrap_or(SOON), &detail)?;
+            return Ok(lines);
+        }
+        Err(e) => return Err(e.into()),
+    };
     if outcomes.len() < lines.len() {
         return Err(format!("the node answered {} of {} lines", outcomes.len(), lines.len()).into());
     }
+    let sent = lines.len();
     let mut again = Vec::new();
-    let mut wait = 0;
+    let (mut wait, mut why) = (0, String::new());
     for ((number, line), outcome) in lines.into_iter().zip(&outcomes) {
         let text = |name: &str| outcome[name].as_str().unwrap_or_default();
         match text("outcome") {
@@ -131,12 +175,16 @@ fn send_some(
             "duplicate" => imported.held += 1,
             "later" => {
                 wait = wait.max(outcome["retry_after"].as_u64().unwrap_or(1));
+                text("reason").clone_into(&mut why);
                 again.push((number, line));
             }
             _ => imported.refuse(number, text("code"), text("reason")),
         }
     }
-    if !again.is_empty() {
+    if again.len() == sent {
+        patience.wait(wait, &why)?;
+    } else {
+        patience.since = Instant::now();
         std::thread::sleep(Duration::from_secs(wait));
     }
     Ok(again)

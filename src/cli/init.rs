@@ -55,7 +55,11 @@ pub(super) fn run(args: &Args) -> Outcome {
     })?;
     let network = Network { id: args.network.clone(), profiles: vec![secret.public()], pow_bits: 0 };
     config.networks = Some(vec![network]);
-    new_private_file(&file, print(&config).as_bytes()).map_err(failed(&file))?;
+    new_private_file(&file, print(&config).as_bytes()).map_err(|e| {
+        // No configuration names it, and it would be in the way of the next attempt.
+        let _ = std::fs::remove_file(&key);
+        failed(&file)(e)
+    })?;
     let mut out = anstream::stdout();
     if args.json {
         let answer = serde_json::json!({

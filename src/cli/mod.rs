@@ -184,6 +184,13 @@ impl FileError {
     }
 }
 
+/// Where a file is written before it is whole and gets its name.
+fn part_of(path: &Path) -> PathBuf {
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    part.into()
+}
+
 /// A time on the command line: Unix milliseconds, an RFC 3339 date, or a day, which begins at midnight UTC.
 fn time(text: &str) -> Result<Millis, String> {
     if let Ok(ms) = text.parse() {

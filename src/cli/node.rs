@@ -1,7 +1,7 @@
 //! `wats node`
 
 use super::Outcome;
-use super::home::HomeArgs;
+use super::home::{HomeArgs, sweep};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -22,13 +22,13 @@ pub(super) struct Args {
     #[command(flatten)]
     home: HomeArgs,
     /// Where clients reach it, over `listen` in `[node]`
-    #[arg(long, value_name = "ADDRESS", env = "WATS_LISTEN")]
+    #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
     /// The file with the token that clients show to write, over `token_file`
-    #[arg(long, value_name = "FILE", env = "WATS_TOKEN_FILE")]
+    #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
     /// Threads of the dataflow, over `workers`
-    #[arg(long, value_name = "N", env = "WATS_WORKERS")]
+    #[arg(long, value_name = "N")]
     workers: Option<usize>,
     /// What is logged: error, warn, info, debug or trace, for all or by module
     #[arg(long, value_name = "FILTER", env = "WATS_LOG", default_value = "info")]
@@ -38,10 +38,18 @@ pub(super) struct Args {
     log_json: bool,
 }
 
+/// The longest path of a socket, in bytes.
+const SOCKET: usize = 107;
+
 pub(super) fn run(args: &Args) -> Outcome {
     log(&args.log, args.log_json)?;
     let home = args.home.home()?;
+    if home.socket().as_os_str().len() > SOCKET {
+        let what = "the name is too long for a socket to be in it; choose a shorter one with --dir";
+        return Err(super::FileError::new(home.path(), what).into());
+    }
     private_directory(home.path()).map_err(|e| super::FileError::new(home.path(), e))?;
+    sweep(&home);
     let config = args.home.configured(&home)?;
     let token_file = args.token_file.as_ref().or(config.node.token_file.as_ref());
     let settings = Settings {

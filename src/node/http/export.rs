@@ -35,6 +35,11 @@ pub async fn get(State(app): State<Arc<App>>, Params(asked): Params<Asked>) -> R
     if let Some(network) = &asked.network {
         app.carries(network)?;
     }
+    if let Some(root) = asked.thread
+        && app.core.store.held(root)?.is_none()
+    {
+        return Err(Problem::not_found(format!("{root} is not held")));
+    }
     let wanted = Wanted {
         network: asked.network,
         since: asked.since.map(Millis),
