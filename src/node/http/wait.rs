@@ -89,10 +89,15 @@ pub async fn get(
         return Err(Problem::bad_request("`kind` and `tag` have 256 bytes at most"));
     }
     let min_status = asked.min_status.as_deref().map(status).transpose()?;
+    if let Some(why) = not_now(&app, &asked) {
+        return Err(Problem::later(why));
+    }
     let mut cursor = match &asked.cursor {
         Some(cursor) => Cursor::read(cursor, &app.core.store)?,
         None => {
-            let seq = Seq(app.core.shown.load(Ordering::Acquire));
+            // Nothing is shown yet where the disk had no room for the views; what was loaded is not new then.
+            let shown = app.core.shown.load(Ordering::Acquire);
+            let seq = Seq(shown.max(app.core.to_load.load(Ordering::Relaxed)));
             Cursor { seq, entry: entry(&app, &asked)?.1, held_back: Vec::new() }
         }
     };
@@ -124,6 +129,20 @@ pub async fn get(
             () = tokio::time::sleep(next.map_or(left, |next| next.min(left))) => {}
             () = app.stop.cancelled() => {}
         }
+    }
+}
+
+/// Why nobody can wait now. While the node loads it knows neither what is shown, where a wait without a cursor
+/// begins, nor what the views say, by which it chooses: what was there long before would be news, or what
+/// was held back be passed over.
+fn not_now(app: &App, asked: &Asked) -> Option<Later> {
+    match app.core.phase() {
+        Phase::Ready => None,
+        Phase::Loading => Some(Later::Loading),
+        // Whoever has a cursor is let go of with it.
+        Phase::Stopping | Phase::Failed if asked.cursor.is_some() => None,
+        Phase::Stopping => Some(Later::Stopping),
+        Phase::Failed => Some(Later::Failed),
     }
 }
 
