@@ -327,7 +327,7 @@ fn a_flag_wins_over_the_environment_over_the_file_over_the_default() {
         .output()
         .expect("wats runs");
     let printed = out(&output);
-    for line in ["key_burst = 31", "body_lines = 22", "requests = 13", "source_burst = 50000"] {
+    for line in ["key_burst = 31", "body_lines = 22", "requests = 13", "source_burst = 20000"] {
         assert!(printed.lines().any(|l| l == line), "{line}: {printed}");
     }
     fs::write(dir.join("printed.toml"), printed).expect("a file");
