@@ -393,7 +393,7 @@ fn a_flag_wins_over_the_environment_over_the_file_over_the_default() {
         "key_burst = 31",
         "body_lines = 22",
         "requests = 13",
-        "source_burst = 50000",
+        "source_burst = 20000",
         "listen = \"127.0.0.1:24\"",
         "workers = 3",
     ] {

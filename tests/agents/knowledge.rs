@@ -36,6 +36,38 @@ fn entries_are_found_by_tag_and_the_next_best_takes_over() {
 }
 
 #[test]
+fn a_page_of_large_entries_ends_early() {
+    let story = Story::new("large-known");
+    let at = story.running.now();
+    let mut all = Vec::new();
+    for n in 0..7 {
+        let digest = json!({ "kind": "x.wearetheswarm.digest", "title": format!("{n}"), "text": "x",
+            "refs": [story.answer], "data": { "log": "x".repeat(240_000) } });
+        let digest = story.send(signed_in("main", 2, at.after(wats_dataflows::ids::Millis(n)), digest));
+        for key in [1, 3] {
+            story.send(react_of(key, at, digest, json!({ "value": 1, "evidence": "yes" })));
+        }
+        all.push(digest);
+    }
+    story.running.settle();
+    let (mut found, mut pages, mut after) = (Vec::new(), 0, String::new());
+    loop {
+        let path = format!("/v1/knowledge?network=main&sort=recent&limit=100{after}");
+        let answer = http::get(story.running.address(), &path);
+        assert!(answer.body.len() < 2 << 20, "{} bytes", answer.body.len());
+        let page = answer.json();
+        found.extend(ids(&page["entries"]));
+        pages += 1;
+        match page["after"].as_str() {
+            Some(last) => after = format!("&after={last}"),
+            None => break,
+        }
+    }
+    all.reverse();
+    assert_eq!((found, pages), (all, 2));
+}
+
+#[test]
 fn pages_go_on_after_an_entry() {
     let story = Story::new("pages-known");
     let at = story.running.now();

@@ -1,6 +1,7 @@
 //! `GET /v1/threads/{id}`
 
 use super::http;
+use super::node::{react_of, signed_in};
 use super::{Story, ids};
 use serde_json::json;
 
@@ -49,6 +50,53 @@ fn a_long_thread_comes_in_pages_that_neither_repeat_nor_skip() {
             None => break,
         }
     }
+    all.sort_unstable();
+    found.sort_unstable();
+    assert_eq!(found, all);
+}
+
+#[test]
+fn a_page_of_large_posts_ends_early_and_large_evidence_hides_none_that_is_small() {
+    let story = Story::new("large");
+    let at = story.running.now();
+    let mut all = vec![story.answer, story.other, story.below];
+    for n in 0..12 {
+        // Some reply to each other: a page ends within the sequence, not within the tree.
+        let to = if n % 3 == 0 { story.ask } else { all[all.len() - 1] };
+        let reply = json!({ "kind": "post", "parent": to, "thread": story.ask, "text": format!("{n}"),
+            "data": { "log": "x".repeat(200_000) } });
+        all.push(story.send(signed_in("main", 6, at, reply)));
+    }
+    let (with_evidence, mut small) = (all[5], Vec::new());
+    for on in [story.ask, with_evidence] {
+        small.push(story.send(react_of(7, at, on, json!({ "value": 1, "evidence": "short" }))));
+        for key in 10..22 {
+            story.send(react_of(key, at, on, json!({ "value": 1, "evidence": "y".repeat(200_000) })));
+        }
+    }
+    story.running.settle();
+    let (mut found, mut pages, mut cursor) = (Vec::new(), 0, String::new());
+    loop {
+        let path = format!("/v1/threads/{}?limit=50{cursor}", story.ask);
+        let answer = http::get(story.running.address(), &path);
+        assert!(answer.body.len() < 2 << 20, "{} bytes", answer.body.len());
+        let page = answer.json();
+        if cursor.is_empty() {
+            assert_eq!(ids(&page["root"]["evidence"]), small[..1]);
+        }
+        for post in page["posts"].as_array().expect("a list") {
+            if post["id"] == with_evidence.to_string() {
+                assert_eq!(ids(&post["evidence"]), small[1..]);
+            }
+        }
+        found.extend(ids(&page["posts"]));
+        pages += 1;
+        match page["cursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => break,
+        }
+    }
+    assert!(pages > 1, "all of it is on one page");
     all.sort_unstable();
     found.sort_unstable();
     assert_eq!(found, all);

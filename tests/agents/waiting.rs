@@ -29,6 +29,38 @@ fn what_is_new_comes_in_the_order_of_the_sequence_with_labels() {
 }
 
 #[test]
+fn a_page_of_large_news_ends_early_and_a_look_at_much_goes_on_later() {
+    let story = Story::new("large-news");
+    let (from, at) = (cursor(&story, ""), story.running.now());
+    let large = |n: usize| {
+        let post = json!({ "kind": "post", "text": format!("{n}"), "data": { "log": "x".repeat(240_000) } });
+        signed_in("main", 9, at, post)
+    };
+    // More than one look reads.
+    let sent: Vec<_> = (0..75).map(|n| story.send(large(n))).collect();
+    story.running.settle();
+    let pages = |filter: &str| {
+        let (mut found, mut pages, mut next) = (Vec::new(), 0, from.clone());
+        loop {
+            let path = format!("/v1/wait?network=main&timeout=0&limit=100&cursor={next}{filter}");
+            let answer = http::get(story.running.address(), &path);
+            assert!(answer.body.len() < 2 << 20, "{} bytes", answer.body.len());
+            let page = answer.json();
+            found.extend(ids(&page["events"]));
+            pages += 1;
+            next = page["cursor"].as_str().expect("a cursor").to_owned();
+            if page["more"] == false {
+                return (found, pages);
+            }
+        }
+    };
+    let (found, few) = pages("");
+    assert_eq!(found, sent, "each once, in their order");
+    assert!(few > 10, "{few} pages");
+    assert_eq!(pages("&tag=none"), (Vec::new(), 2));
+}
+
+#[test]
 fn filters_choose_and_a_time_out_is_an_empty_page_with_the_cursor() {
     let story = Story::new("filters");
     let from = cursor(&story, "");

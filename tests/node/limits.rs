@@ -273,6 +273,25 @@ fn a_thousand_slow_connections_and_bodies_stop_nobody() {
 }
 
 #[test]
+fn whoever_watches_the_node_is_answered_while_slow_bodies_hold_every_place() {
+    let node = Running::with("watched", |settings| settings.limits.requests = 4);
+    let mut slow = Vec::new();
+    // Of four places an address may have two; a request that asks for one may have it when a body comes.
+    while get(node.address(), "/v1/openapi.json").status == 200 {
+        assert!(slow.len() < 50, "there is always a place");
+        let mut stream = connect_from(1, node.address());
+        let begun = head("POST", "/v1/events", &[LINES], 1 << 20) + "{\n";
+        stream.write_all(begun.as_bytes()).expect("sent");
+        slow.push(stream);
+    }
+    let refused = get(node.address(), "/v1/openapi.json");
+    assert_eq!(refused.short(), (503, "busy".into()));
+    for path in ["/healthz", "/readyz", "/metrics"] {
+        assert_eq!(get(node.address(), path).status, 200, "{path}");
+    }
+}
+
+#[test]
 fn of_many_copies_at_once_one_is_accepted() {
     let node = Running::new("copies");
     let events = posts(2, node.now(), 60, "same");

@@ -126,15 +126,19 @@ fn each_line_has_its_outcome_in_order() {
 fn other_content_types_and_methods_are_refused() {
     let node = Running::new("types");
     let (_, event) = post_of(2, START, "good");
-    let send = |kind: &str| {
-        call(node.address(), "POST", "/v1/events", &[("Content-Type", kind)], event.as_bytes()).status
-    };
-    assert_eq!(["text/plain", "application/x-www-form-urlencoded", ""].map(send), [415; 3]);
-    assert_eq!(call(node.address(), "POST", "/v1/events", &[], event.as_bytes()).status, 415);
-    assert_eq!(send("Application/JSON; charset=utf-8"), 201);
-    assert_eq!(send("application/jsonl"), 200);
-    assert_eq!(call(node.address(), "DELETE", "/v1/events", &[], b"").status, 405);
-    assert_eq!(get(node.address(), "/nothing").status, 404);
+    let send =
+        |kind: &str| call(node.address(), "POST", "/v1/events", &[("Content-Type", kind)], event.as_bytes());
+    let refused = (415, "unsupported_media_type".to_owned());
+    for kind in ["text/plain", "application/x-www-form-urlencoded", ""] {
+        assert_eq!(send(kind).short(), refused, "{kind}");
+    }
+    assert_eq!(call(node.address(), "POST", "/v1/events", &[], event.as_bytes()).short(), refused);
+    assert_eq!(send("Application/JSON; charset=utf-8").status, 201);
+    assert_eq!(send("application/jsonl").status, 200);
+    let other = call(node.address(), "DELETE", "/v1/events", &[], b"");
+    assert_eq!(other.short(), (405, "method_not_allowed".into()));
+    assert_eq!(get(node.address(), "/nothing").short(), (404, "not_found".into()));
+    assert_eq!(get(node.address(), "/v1/events/12").short(), (400, "bad_request".into()));
     // The administration is on the socket alone.
     assert_eq!(get(node.address(), "/admin/status").status, 404);
     assert_eq!(get(node.address(), "/admin/export").status, 404);
@@ -199,6 +203,25 @@ fn a_body_that_breaks_off_keeps_what_came_before() {
 }
 
 #[test]
+fn a_client_that_falls_silent_within_a_body_is_told_so() {
+    let node = Running::new("silent");
+    let (_, event) = post_of(2, START, "half of it");
+    let [one, many] = [JSON, LINES].map(|kind| {
+        let mut stream = connect(node.address());
+        let begun = head("POST", "/v1/events", &[kind], event.len()) + &event[..50];
+        stream.write_all(begun.as_bytes()).expect("sent");
+        stream
+    });
+    let one = answer(one).expect("an answer");
+    assert_eq!(one.short(), (408, "body".into()));
+    assert_eq!(one.header("content-type"), Some("application/problem+json"));
+    let many = answer(many).expect("an answer");
+    assert_eq!((many.status, &many.lines()[0]["code"]), (408, &json!("body")));
+    node.check();
+    assert_eq!(node.store().last().expect("a sequence").0, 0);
+}
+
+#[test]
 fn with_a_token_only_those_who_show_it_write() {
     let secret = "a-secret-of-the-owner";
     let node = Running::with("token", |settings| settings.token = Token::new(secret));
@@ -206,7 +229,8 @@ fn with_a_token_only_those_who_show_it_write() {
     let send = |headers: &[(&str, &str)]| {
         call(node.address(), "POST", "/v1/events", headers, event.as_bytes()).status
     };
-    assert_eq!(send(&[JSON]), 401);
+    let refused = call(node.address(), "POST", "/v1/events", &[JSON], event.as_bytes());
+    assert_eq!(refused.short(), (401, "unauthorized".into()));
     for wrong in ["Bearer a-secret-of-the-owneR", "Bearer ", "Basic a-secret-of-the-owner", secret] {
         assert_eq!(send(&[JSON, ("Authorization", wrong)]), 401, "{wrong}");
     }

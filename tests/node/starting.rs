@@ -50,18 +50,26 @@ fn while_it_loads_a_node_says_so() {
     assert_eq!(super::http::post_lines(node.address(), &events.join("\n")).status, 200);
     node.check();
     let (_, event) = post_of(2, node.now(), "too early");
+    let wait = "/v1/wait?network=main&timeout=0";
+    let began = get(node.address(), wait).json()["cursor"].as_str().expect("a cursor").to_owned();
+    let goes_on = format!("{wait}&cursor={began}");
     let mut refused = 0;
     for _ in 0..5 {
         node.stop();
         let loading = Node::start(node.settings.clone()).expect("it starts");
         let (answer, ready) = (post(loading.address(), &event), get(loading.address(), "/readyz"));
         let health = get(loading.address(), "/healthz");
+        let waited = [wait, &goes_on].map(|path| get(loading.address(), path));
         if loading.core().phase() == Phase::Loading {
             refused += 1;
             assert_eq!(answer.short(), (503, "loading".into()));
             assert_eq!(answer.header("retry-after"), Some("10"));
             assert_eq!((ready.status, &ready.json()["phase"]), (503, &"loading".into()));
             assert_eq!(health.status, 200);
+            for waited in waited {
+                assert_eq!(waited.short(), (503, "loading".into()));
+                assert_eq!(waited.header("retry-after"), Some("10"));
+            }
         }
         // A stop in the middle of it is a stop.
         loading.stop().expect("it stops");
@@ -70,5 +78,8 @@ fn while_it_loads_a_node_says_so() {
     assert!(refused > 0, "it was ready before anybody could ask");
     let ready = get(node.address(), "/readyz");
     assert_eq!((ready.status, &ready.json()["ready"]), (200, &true.into()));
+    let page = get(node.address(), wait).json();
+    assert_eq!(page["events"], serde_json::json!([]), "what was there before is no news");
+    assert_eq!(page["more"], false);
     node.check();
 }

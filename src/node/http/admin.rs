@@ -1,6 +1,6 @@
 //! The owner's own: state, the numbers behind trust, imports, exports and backups. On the socket alone.
 
-use super::body::Paced;
+use super::body::{Pace, Paced};
 use super::events::{Brought, many};
 use super::params::{Params, Within};
 use super::{App, Origin, Problem, apart, export, problem, unchecked};
@@ -213,7 +213,7 @@ async fn announce(
 async fn import(State(app): State<Arc<App>>, body: Body) -> Result<Response, Problem> {
     if let Some(why) = app.core.refuses() {
         // Whoever is still sending reads the answer when all was sent.
-        Paced::new(body, 0).rinse().await;
+        Paced::new(body, 0, Pace::Leisure).rinse().await;
         return Err(Problem::later(why));
     }
     many(&app, Origin::Owner, Brought::Records, body).await

@@ -1,6 +1,6 @@
 //! `/v1/blobs`: uploads that may be resumed, reads that are verified, and what the network should hold.
 
-use super::body::{BodyError, Paced};
+use super::body::{BodyError, Pace, Paced};
 use super::params::{Params, Within};
 use super::range::{self, Wanted};
 use super::shares::Share;
@@ -190,7 +190,7 @@ async fn upload(
 ) -> Result<Response, Problem> {
     let blob = name(&hash)?;
     app.may_write(origin, &headers)?;
-    let mut body = Paced::new(body, app.core.blobs.storage.blob_bytes);
+    let mut body = Paced::new(body, app.core.blobs.storage.blob_bytes, Pace::Leisure);
     match take_in(&app, blob, origin, &headers, &mut body).await {
         Ok(Took::All(size, new)) => {
             app.core.metrics.uploaded(if new { "held" } else { "present" });

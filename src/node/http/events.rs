@@ -1,6 +1,6 @@
 //! `POST /v1/events`: one event, or one a line, with an outcome for each; `GET /v1/events/{id}`.
 
-use super::body::BodyError;
+use super::body::{BodyError, Pace};
 use super::lines::{Line, Lines};
 use super::params::Id;
 use super::shown::{self, Held};
@@ -59,6 +59,14 @@ fn media_type(headers: &HeaderMap) -> &str {
     value.split(';').next().unwrap_or_default().trim()
 }
 
+/// How fast a body of events must come. What the owner sends holds no place of others.
+fn pace(origin: Origin) -> Pace {
+    match origin {
+        Origin::Address(_) => Pace::Steady,
+        Origin::Owner => Pace::Leisure,
+    }
+}
+
 impl App {
     /// Whether this request may write.
     pub fn may_write(&self, origin: Origin, headers: &HeaderMap) -> Result<(), Problem> {
@@ -97,7 +105,7 @@ impl Coming {
 }
 
 async fn one(app: &App, origin: Origin, body: Body) -> Result<Response, Problem> {
-    let body = Lines::new(body, MAX_BYTES, MAX_BYTES as u64 + 1).whole().await;
+    let body = Lines::new(body, MAX_BYTES, MAX_BYTES as u64 + 1, pace(origin)).whole().await;
     let line = match body {
         Ok(line) => line,
         Err(BodyError::TooLong) => Line::Over,
@@ -116,7 +124,7 @@ async fn one(app: &App, origin: Origin, body: Body) -> Result<Response, Problem>
 /// One a line: an outcome for each, in their order.
 pub async fn many(app: &App, origin: Origin, brought: Brought, body: Body) -> Result<Response, Problem> {
     let limits = &app.core.limits;
-    let mut lines = Lines::new(body, MAX_BYTES, limits.body_bytes);
+    let mut lines = Lines::new(body, MAX_BYTES, limits.body_bytes, pace(origin));
     let mut coming: Vec<(u64, Coming)> = Vec::new();
     let mut number = 0;
     let ended = loop {

@@ -1,7 +1,7 @@
 //! `GET /v1/knowledge`: what the swarm knows, entry by entry (section 7).
 
 use super::params::Params;
-use super::shown;
+use super::shown::{self, Filled};
 use super::{App, Problem, apart};
 use crate::event::Hex32;
 use crate::store::{EntryRecord, Reader, StoreError, Under};
@@ -80,14 +80,22 @@ fn page(app: &App, asked: &Asked) -> Result<Value, Problem> {
     };
     let limit = asked.limit.unwrap_or(ENTRIES).clamp(1, MOST);
     let total = all.len();
-    let mut shown = Vec::new();
-    for entry in all.into_iter().skip(from).take(limit) {
-        shown.extend(show(app, &entry, &reader)?);
+    let (mut shown, mut filled, mut to) = (Vec::new(), Filled::default(), from);
+    for entry in all.iter().skip(from).take(limit) {
+        if filled.is_full() {
+            break;
+        }
+        to += 1;
+        if let Some(json) = show(app, entry, &reader)? {
+            filled.shows(&json);
+            shown.push(json);
+        }
     }
     let mut answer = json!({ "entries": shown, "total": total });
-    if from + limit < total {
-        answer["after"] =
-            answer["entries"].as_array().and_then(|all| all.last()).map(|e| e["id"].clone()).into();
+    if to < total
+        && let Some(last) = all[..to].last()
+    {
+        answer["after"] = json!(last.id);
     }
     Ok(answer)
 }

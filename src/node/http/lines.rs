@@ -1,6 +1,6 @@
 //! Lines of bounded length out of a body of bounded length.
 
-use super::body::{BodyError, Paced};
+use super::body::{BodyError, Pace, Paced};
 use axum::body::{Body, Bytes};
 
 /// A line, or that there was one over the limit.
@@ -25,8 +25,8 @@ pub struct Lines {
 
 impl Lines {
     /// Lines of at most `most` bytes of a body of at most `bytes`.
-    pub fn new(body: Body, most: usize, bytes: u64) -> Lines {
-        let body = Paced::new(body, bytes);
+    pub fn new(body: Body, most: usize, bytes: u64, pace: Pace) -> Lines {
+        let body = Paced::new(body, bytes, pace);
         Lines { body, chunk: Bytes::new(), line: Vec::new(), over: false, most, ended: false }
     }
 
@@ -91,7 +91,8 @@ mod tests {
     async fn all(chunks: &[&'static str], most: usize) -> Vec<Result<Line, BodyError>> {
         let chunks: Vec<Result<Bytes, std::io::Error>> =
             chunks.iter().map(|c| Ok(Bytes::from_static(c.as_bytes()))).collect();
-        let mut lines = Lines::new(Body::from_stream(futures_util::stream::iter(chunks)), most, 100);
+        let body = Body::from_stream(futures_util::stream::iter(chunks));
+        let mut lines = Lines::new(body, most, 100, Pace::Steady);
         let mut all = Vec::new();
         loop {
             match lines.next().await {

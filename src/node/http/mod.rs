@@ -240,12 +240,13 @@ fn public(app: Arc<App>) -> Router<Arc<App>> {
         .route("/v1/browse", get(browse::get))
         .route("/v1/search", get(search::get))
         .route("/v1/openapi.json", get(openapi::get))
-        .route("/healthz", get(ops::health))
-        .route("/readyz", get(ops::ready))
-        .route("/metrics", get(ops::metrics))
         .layer(middleware::from_fn_with_state(app.clone(), one_of_many))
         // Those who wait are many, have a limit of their own, and cost nothing until they are woken.
         .route("/v1/wait", get(wait::get))
+        // Nor is a node unwell that has much to do: whoever watches it is answered all the same.
+        .route("/healthz", get(ops::health))
+        .route("/readyz", get(ops::ready))
+        .route("/metrics", get(ops::metrics))
         .fallback(|| async {
             Problem::not_found("there is nothing here; `/v1/openapi.json` says what there is")
         })

@@ -19,11 +19,12 @@ pub struct Problem {
 impl Problem {
     /// A status, what kind of problem it is, and what to do about this one.
     pub fn new(status: u16, title: &str, detail: impl Into<String>) -> Problem {
-        let document = json!({ "title": title, "status": status, "detail": detail.into() });
+        let document =
+            json!({ "title": title, "status": status, "detail": detail.into(), "code": code(status) });
         Problem { status, document, retry_after: None }
     }
 
-    /// With a member more.
+    /// With a member more, or a code that says more than the status.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Problem {
         self.document[name] = value.into();
@@ -59,6 +60,23 @@ impl Problem {
             }
             _ => Problem::new(500, "internal error", "a success was taken for a problem"),
         }
+    }
+}
+
+/// The code of a problem that has none of its own: programs look at it, so that every problem has one.
+fn code(status: u16) -> &'static str {
+    match status {
+        400 => "bad_request",
+        401 => "unauthorized",
+        403 => "forbidden",
+        404 => "not_found",
+        405 => "method_not_allowed",
+        // As where lines were cut short.
+        408 => "body",
+        410 => "gone",
+        415 => "unsupported_media_type",
+        416 => "range_not_satisfiable",
+        _ => Later::Failed.as_str(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::cursor::Cursor;
 use super::params::{Id, Params};
-use super::shown::{self, Held};
+use super::shown::{self, Filled, Held};
 use super::{App, Problem, apart};
 use crate::event::Hex32;
 use crate::store::{Reader, Seq, Store, StoreError};
@@ -46,24 +46,57 @@ fn page(app: &App, id: Hex32, asked: &Asked) -> Result<Value, Problem> {
     let found = app.event(id)?;
     let (network, root) = (found.said.net.clone(), found.said.root());
     let reader = store.read();
-    let mut replies = store.replies(&network, root, after, limit + 1)?;
-    let more = replies.len() > limit;
-    replies.truncate(limit);
-    let last = replies.last().map(|(seq, _)| *seq);
+    let replies = store.replies(&network, root, after, limit + 1)?;
     let thread = Thread { app, reader, network, root };
-    let mut answer = json!({ "network": thread.network, "thread": root, "posts": thread.posts(&replies)? });
+    let mut answer = json!({ "network": thread.network, "thread": root });
+    let mut filled = Filled::default();
     if asked.cursor.is_none() {
         if let Some(held) = shown::held(store, root)? {
-            answer["root"] = thread.with_evidence(&held)?;
+            answer["root"] = thread.with_evidence(&held, &mut filled)?;
         }
-        if let Some(first) = thread.first()? {
+        if let Some(first) = thread.first(&mut filled)? {
             answer["first"] = first;
         }
     }
-    if let Some(seq) = last.filter(|_| more) {
-        answer["cursor"] = Cursor { seq, entry: 0, held_back: Vec::new() }.write(store).into();
+    let (posts, looked_at) = thread.posts(&replies[..replies.len().min(limit)], &mut filled)?;
+    answer["posts"] = tree(posts).into();
+    if looked_at < replies.len()
+        && let Some((seq, _)) = replies[..looked_at].last()
+    {
+        answer["cursor"] = Cursor { seq: *seq, entry: 0, held_back: Vec::new() }.write(store).into();
     }
     Ok(answer)
+}
+
+/// A reply on a page.
+struct Reply {
+    id: Hex32,
+    parent: Option<Hex32>,
+    json: Value,
+}
+
+/// Replies as a tree, each after what it replies to, with its depth; in the order of the sequence where that
+/// leaves a choice. One whose parent is on another page stands at depth 1, or deeper by what is known of it.
+fn tree(mut page: Vec<Reply>) -> Vec<Value> {
+    let places: HashMap<Hex32, usize> = page.iter().enumerate().map(|(at, reply)| (reply.id, at)).collect();
+    let mut below: Vec<Vec<usize>> = vec![Vec::new(); page.len()];
+    let mut tops = Vec::new();
+    for (at, reply) in page.iter().enumerate() {
+        match reply.parent.and_then(|parent| places.get(&parent)) {
+            // A reply may come before what it replies to, but never is its own ancestor: ids are hashes.
+            Some(parent) => below[*parent].push(at),
+            None => tops.push(at),
+        }
+    }
+    let mut posts = Vec::with_capacity(page.len());
+    let mut next: Vec<(usize, u64)> = tops.into_iter().rev().map(|at| (at, 1)).collect();
+    while let Some((at, depth)) = next.pop() {
+        let mut json = page[at].json.take();
+        json["depth"] = depth.into();
+        posts.push(json);
+        next.extend(below[at].iter().rev().map(|at| (*at, depth + 1)));
+    }
+    posts
 }
 
 struct Thread<'a> {
@@ -78,62 +111,60 @@ impl Thread<'_> {
         &self.app.core.store
     }
 
-    fn with_evidence(&self, held: &Held) -> Result<Value, StoreError> {
+    fn with_evidence(&self, held: &Held, filled: &mut Filled) -> Result<Value, StoreError> {
         let mut json = shown::event(held, &self.reader)?;
         let weighty = |network: &str, key| self.app.core.weighty.contains(network, key);
-        json["evidence"] = shown::evidence(&held.said, self.store(), weighty)?.into();
+        json["evidence"] = shown::evidence(&held.said, self.store(), weighty, filled)?.into();
+        filled.shows(&json);
         Ok(json)
     }
 
     /// What to read first.
-    fn first(&self) -> Result<Option<Value>, StoreError> {
+    fn first(&self, filled: &mut Filled) -> Result<Option<Value>, StoreError> {
         let Some((kind, id)) = shown::first(&self.reader, &self.network, self.root)? else {
             return Ok(None);
         };
         let held = shown::held(self.store(), id)?;
-        held.map(|held| Ok(json!({ "kind": kind, "post": self.with_evidence(&held)? }))).transpose()
+        held.map(|held| Ok(json!({ "kind": kind, "post": self.with_evidence(&held, filled)? }))).transpose()
     }
 
-    /// Replies as a tree, each after what it replies to, with its depth; in the order of the sequence
-    /// where that leaves a choice. One whose parent is on another page stands at depth 1, or deeper by
-    /// what is known of it.
-    fn posts(&self, replies: &[(Seq, Hex32)]) -> Result<Vec<Value>, StoreError> {
+    /// Replies in the order of the sequence until the page is full, and how many were looked at: the page
+    /// ends within that order and not within the tree, so that the next one goes on exactly there.
+    fn posts(
+        &self,
+        replies: &[(Seq, Hex32)],
+        filled: &mut Filled,
+    ) -> Result<(Vec<Reply>, usize), StoreError> {
         let mut page = Vec::with_capacity(replies.len());
-        for (_, id) in replies {
-            if let Some(held) = shown::held(self.store(), *id)?
-                && self.belongs(&held)?
-            {
-                page.push(held);
+        for (at, (_, id)) in replies.iter().enumerate() {
+            if at > 0 && filled.is_full() {
+                return Ok((page, at));
+            }
+            let Some(held) = shown::held(self.store(), *id)? else {
+                continue;
+            };
+            filled.reads(&held.place.text);
+            if self.belongs(&held, filled)? {
+                let json = self.with_evidence(&held, filled)?;
+                page.push(Reply { id: held.said.id, parent: held.said.parent, json });
             }
         }
-        let places: HashMap<Hex32, usize> = page.iter().enumerate().map(|(at, p)| (p.said.id, at)).collect();
-        let mut below: Vec<Vec<usize>> = vec![Vec::new(); page.len()];
-        let mut tops = Vec::new();
-        for (at, post) in page.iter().enumerate() {
-            match post.said.parent.and_then(|parent| places.get(&parent)) {
-                // A reply may come before what it replies to, but never is its own ancestor: ids are hashes.
-                Some(parent) => below[*parent].push(at),
-                None => tops.push(at),
-            }
-        }
-        let mut posts = Vec::with_capacity(page.len());
-        let mut next: Vec<(usize, u64)> = tops.into_iter().rev().map(|at| (at, 1)).collect();
-        while let Some((at, depth)) = next.pop() {
-            let mut json = self.with_evidence(&page[at])?;
-            json["depth"] = depth.into();
-            posts.push(json);
-            next.extend(below[at].iter().rev().map(|at| (*at, depth + 1)));
-        }
-        Ok(posts)
+        Ok((page, replies.len()))
     }
 
     /// Whether a reply that names the root is in its thread: what it replies to is held, and is that root
     /// or names it too (section 1).
-    fn belongs(&self, reply: &Held) -> Result<bool, StoreError> {
+    fn belongs(&self, reply: &Held, filled: &mut Filled) -> Result<bool, StoreError> {
         let Some(parent) = reply.said.parent else {
             return Ok(false);
         };
-        let parent = shown::held(self.store(), parent)?;
-        Ok(parent.is_some_and(|p| p.said.id == self.root || p.said.thread == Some(self.root)))
+        if parent == self.root {
+            return Ok(self.store().held(parent)?.is_some());
+        }
+        let Some(parent) = shown::held(self.store(), parent)? else {
+            return Ok(false);
+        };
+        filled.reads(&parent.place.text);
+        Ok(parent.said.thread == Some(self.root))
     }
 }

@@ -10,6 +10,38 @@ use serde_json::{Value, json};
 const LOOKED_AT: usize = 500;
 /// Reacts with evidence that are shown for a post.
 const SHOWN: usize = 10;
+/// Bytes of them, written: one that does not fit beside the others is passed over.
+const SHOWN_BYTES: usize = 64 << 10;
+/// Bytes of reacts that are read for a post's evidence.
+const EVIDENCE_BYTES: usize = 4 << 20;
+/// Bytes of events, written, after which a page ends; it has one at least.
+const PAGE_BYTES: usize = 1 << 20;
+/// Bytes of events that are read for a page, after which it ends.
+const READ_BYTES: usize = 16 << 20;
+
+/// How much a page holds, and what was read for it: a page is bounded in items, and an item may be large.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Filled {
+    written: usize,
+    read: usize,
+}
+
+impl Filled {
+    /// Counts what the page shows.
+    pub fn shows(&mut self, json: &Value) {
+        self.written += json.to_string().len();
+    }
+
+    /// Counts what was read, shown or not.
+    pub fn reads(&mut self, text: &str) {
+        self.read += text.len();
+    }
+
+    /// Whether the page ends here, and the next one goes on.
+    pub fn is_full(&self) -> bool {
+        self.written > PAGE_BYTES || self.read > READ_BYTES
+    }
+}
 
 /// A held event, read.
 #[derive(Clone, Debug)]
@@ -82,7 +114,8 @@ pub fn label(json: &mut Value, post: &PostRecord) {
     }
 }
 
-/// The reacts on a post that come with evidence: of keys with weight first, then the latest.
+/// The reacts on a post that come with evidence: of keys with weight first, then the latest; as far as they
+/// fit. A large one hides none that is small.
 ///
 /// # Errors
 /// When the store fails.
@@ -90,12 +123,18 @@ pub fn evidence(
     post: &Said,
     store: &Store,
     has_weight: impl Fn(&str, Hex32) -> bool,
+    filled: &mut Filled,
 ) -> Result<Vec<Value>, StoreError> {
     let mut found = Vec::new();
+    let most = filled.read + EVIDENCE_BYTES;
     for (seq, id) in store.reacts(&post.net, post.id, LOOKED_AT)? {
+        if filled.read > most {
+            break;
+        }
         let Some(held) = held(store, id)? else {
             continue;
         };
+        filled.reads(&held.place.text);
         let said = held.said;
         if said.data["evidence"].is_null() {
             continue;
@@ -103,11 +142,25 @@ pub fn evidence(
         found.push((!has_weight(&said.net, said.author), std::cmp::Reverse(seq), said));
     }
     found.sort_by_key(|(light, seq, _)| (*light, *seq));
-    let shown = found.into_iter().take(SHOWN).map(|(_, _, said)| {
-        json!({
+    Ok(fitting(found.into_iter().map(|(_, _, said)| said)))
+}
+
+/// Of reacts in their order those that fit.
+fn fitting(reacts: impl Iterator<Item = Said>) -> Vec<Value> {
+    let (mut shown, mut bytes) = (Vec::new(), 0);
+    for said in reacts {
+        if shown.len() >= SHOWN {
+            break;
+        }
+        let json = json!({
             "id": said.id, "author": said.author, "created_at": said.created_at,
             "data": said.data, "refs": said.refs, "attachments": said.attachments,
-        })
-    });
-    Ok(shown.collect())
+        });
+        let length = json.to_string().len();
+        if bytes + length <= SHOWN_BYTES {
+            bytes += length;
+            shown.push(json);
+        }
+    }
+    shown
 }

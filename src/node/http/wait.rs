@@ -6,7 +6,7 @@
 use super::cursor::{Cursor, HELD_BACK, short};
 use super::params::Params;
 use super::search::status;
-use super::shown::{self, Held};
+use super::shown::{self, Filled, Held};
 use super::{App, Origin, Problem, apart};
 use crate::event::Hex32;
 use crate::node::routing::{Reach, Who, capabilities, release};
@@ -89,10 +89,15 @@ pub async fn get(
         return Err(Problem::bad_request("`kind` and `tag` have 256 bytes at most"));
     }
     let min_status = asked.min_status.as_deref().map(status).transpose()?;
+    if let Some(why) = not_now(&app, &asked) {
+        return Err(Problem::later(why));
+    }
     let mut cursor = match &asked.cursor {
         Some(cursor) => Cursor::read(cursor, &app.core.store)?,
         None => {
-            let seq = Seq(app.core.shown.load(Ordering::Acquire));
+            // Nothing is shown yet where the disk had no room for the views; what was loaded is not new then.
+            let shown = app.core.shown.load(Ordering::Acquire);
+            let seq = Seq(shown.max(app.core.to_load.load(Ordering::Relaxed)));
             Cursor { seq, entry: entry(&app, &asked)?.1, held_back: Vec::new() }
         }
     };
@@ -127,6 +132,20 @@ pub async fn get(
     }
 }
 
+/// Why nobody can wait now. While the node loads it knows neither what is shown, where a wait without a cursor
+/// begins, nor what the views say, by which it chooses: what was there long before would be news, or what
+/// was held back be passed over.
+fn not_now(app: &App, asked: &Asked) -> Option<Later> {
+    match app.core.phase() {
+        Phase::Ready => None,
+        Phase::Loading => Some(Later::Loading),
+        // Whoever has a cursor is let go of with it.
+        Phase::Stopping | Phase::Failed if asked.cursor.is_some() => None,
+        Phase::Stopping => Some(Later::Stopping),
+        Phase::Failed => Some(Later::Failed),
+    }
+}
+
 /// The least time between two looks that nobody asked for.
 const BEAT: Duration = Duration::from_millis(50);
 
@@ -140,6 +159,7 @@ struct Wait {
 
 struct Found {
     events: Vec<Value>,
+    filled: Filled,
     /// What is shown for the thread now, where that is not what was told.
     entry: Option<Value>,
     cursor: Cursor,
@@ -178,6 +198,7 @@ fn look(app: &App, wait: &Wait, from: Cursor) -> Result<Found, Problem> {
     let (now, short) = entry(app, &wait.asked)?;
     let mut found = Found {
         events: Vec::new(),
+        filled: Filled::default(),
         // A cursor of a wait on a thread may be passed on to one that asks for none.
         entry: (wait.asked.thread.is_some() && short != from.entry).then_some(now),
         cursor: Cursor { seq: from.seq, entry: short, held_back: Vec::new() },
@@ -187,11 +208,11 @@ fn look(app: &App, wait: &Wait, from: Cursor) -> Result<Found, Problem> {
     let look = Look { app, wait, reader: core.store.read(), now: core.clock.now() };
     for &seq in &from.held_back {
         match core.store.logged(seq)?.map_or(Ok(Seen::Other), |logged| look.at(seq, logged, true))? {
-            Seen::Wanted(_) if found.events.len() >= limit => {
+            Seen::Wanted(_) if found.is_full(limit) => {
                 found.more = true;
                 found.cursor.held_back.push(seq);
             }
-            Seen::Wanted(event) => found.events.push(event),
+            Seen::Wanted(event) => found.deliver(event),
             Seen::HeldBack(release) => found.hold_back(seq, release),
             Seen::Other => {}
         }
@@ -201,14 +222,17 @@ fn look(app: &App, wait: &Wait, from: Cursor) -> Result<Found, Problem> {
         if seq > shown {
             break;
         }
-        if found.events.len() >= limit || seq.0 - from.seq.0 > LOOKED_AT {
+        if found.is_full(limit) || seq.0 - from.seq.0 > LOOKED_AT {
             found.more = true;
             break;
+        }
+        if let Logged::Event { text, .. } = &logged {
+            found.filled.reads(text);
         }
         // A head start is a courtesy: one more ask than a cursor remembers gets none.
         let has_room = found.cursor.held_back.len() < HELD_BACK;
         match look.at(seq, logged, has_room)? {
-            Seen::Wanted(event) => found.events.push(event),
+            Seen::Wanted(event) => found.deliver(event),
             Seen::HeldBack(release) => found.hold_back(seq, release),
             Seen::Other => {}
         }
@@ -218,6 +242,16 @@ fn look(app: &App, wait: &Wait, from: Cursor) -> Result<Found, Problem> {
 }
 
 impl Found {
+    /// Whether the page ends here: by its events, by their bytes, or by what was read for it.
+    fn is_full(&self, limit: usize) -> bool {
+        self.events.len() >= limit || self.filled.is_full()
+    }
+
+    fn deliver(&mut self, event: Value) {
+        self.filled.shows(&event);
+        self.events.push(event);
+    }
+
     fn hold_back(&mut self, seq: Seq, release: Millis) {
         self.cursor.held_back.push(seq);
         self.release = Some(self.release.map_or(release, |first| first.min(release)));
@@ -252,7 +286,9 @@ impl Look<'_> {
         let Some(said) = Said::read(&text).filter(|said| said.net == wanted.network) else {
             return Ok(Seen::Other);
         };
-        if !wanted.takes(&said, root_of_target(&core.store, &said)?) || !self.is_shown(&said)? {
+        // What a react is on is read for those who wait on a thread alone.
+        let of = if wanted.thread.is_some() { root_of_target(&core.store, &said)? } else { None };
+        if !wanted.takes(&said, of) || !self.is_shown(&said)? {
             return Ok(Seen::Other);
         }
         let release = release(&said, received_at, core.limits.head_start, self.now);
