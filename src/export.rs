@@ -33,6 +33,8 @@ pub struct Exported {
     /// Events so large that a record of them would be over the limit of a line: they stand alone, and
     /// a replay takes `created_at` for the time they were received.
     pub bare: u64,
+    /// Places of the sequence that could not be read, and were passed over.
+    pub lost: u64,
 }
 
 /// Writes a store's records, a line at a time, up to `last`.
@@ -87,6 +89,38 @@ pub fn export<E: From<StoreError>>(
             exported.blobs += 1;
         }
     }
+    Ok(exported)
+}
+
+/// Writes what can be read of a damaged store, in the order in which it was taken in: each event with the smallest
+/// date that is known, and every word on a blob.
+///
+/// # Errors
+/// When `line` fails.
+pub fn rescue<E>(store: &Store, mut line: impl FnMut(&str) -> Result<(), E>) -> Result<Exported, E> {
+    let mut exported = Exported::default();
+    let mut records = store.readable(store.last_known());
+    for (_, logged) in records.by_ref() {
+        match logged {
+            // Its event is there, or is lost.
+            Logged::Copy { .. } => {}
+            Logged::Blob { blob, received_at, present } => {
+                line(&word(blob, BlobAt { received_at, present }))?;
+                exported.blobs += 1;
+            }
+            Logged::Event { id, received_at, text } => {
+                if parsed(id, &text).is_ok_and(|event| event.id == id) {
+                    let held = store.held(id).ok().flatten();
+                    let received_at = held.map_or(received_at, |held| held.received_at);
+                    exported.events += 1;
+                    exported.bare += u64::from(!one(received_at, &text, &mut line)?);
+                } else {
+                    exported.lost += 1;
+                }
+            }
+        }
+    }
+    exported.lost += records.lost();
     Ok(exported)
 }
 

@@ -11,7 +11,7 @@ use wats::config::Config;
 use wats::doctor::{Finding, Mode, State, copy_place, permissions, store};
 use wats::home::Home;
 use wats::node::Clock;
-use wats::store::{Sizes, Store};
+use wats::store::{Sizes, Store, StoreError};
 
 /// Examine a node: permissions, disk, clock, every record and blob, and every view against a recompute
 ///
@@ -67,14 +67,19 @@ fn examine(args: &Args, home: &Home, config: &Config, mode: Mode) -> Result<Vec<
         return Ok(found?);
     }
     if !home.store().exists() {
-        return Err(FileError::new(&home.store(), "there is no store yet; `wats node` makes one").into());
+        let detail = format!("{}: there is no store yet; `wats node` makes one", home.store().display());
+        return Ok(vec![Finding { check: "store", state: State::Notice, detail }]);
     }
     Ok(of_store(&home.store(), config, mode))
 }
 
 /// What is found of a store, also that it does not open, or cannot be read on.
 fn of_store(directory: &Path, config: &Config, mode: Mode) -> Vec<Finding> {
-    let opened = Store::open(directory, Sizes::default()).map_err(|e| e.to_string());
+    let opened = Store::open(directory, Sizes::default()).map_err(|e| match e {
+        // Its own message names the doctor.
+        StoreError::Damaged(what) => format!("the store is damaged: {what}; or restore a backup"),
+        other => other.to_string(),
+    });
     let found =
         opened.and_then(|opened| store(opened, config, Clock::Wall.now(), mode).map_err(|e| e.to_string()));
     found.unwrap_or_else(|detail| vec![Finding { check: "store", state: State::Bad, detail }])

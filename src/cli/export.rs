@@ -2,6 +2,7 @@
 
 use super::home::{Held, HomeArgs, digits, event};
 use super::{FileError, Outcome, part_of, time};
+use flate2::write::GzEncoder;
 use std::error::Error;
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wats::client::{self, Client};
 use wats::event::{Hex32, MAX_BYTES, Rules};
-use wats::export::{Wanted, export, holds};
+use wats::export::{Exported, Wanted, export, holds, rescue};
 use wats::log::read_record;
 use wats::store::{Store, StoreError};
 use wats_dataflows::ids::Millis;
@@ -35,7 +36,10 @@ pub(super) struct Args {
     /// The thread of this root, with the reacts on it: its id, or the first 8 or more digits
     #[arg(long, value_name = "ID", value_parser = digits)]
     thread: Option<String>,
-    /// Where to; compressed when the name ends in .zst [default: standard output]
+    /// Of a damaged store that no node runs on: write what can be read, and say how much cannot
+    #[arg(long, conflicts_with_all = ["network", "since", "until", "thread"])]
+    damaged: bool,
+    /// Where to; compressed when the name ends in .zst or .gz [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Replace the file that is there
@@ -52,27 +56,46 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     // Before anything is made: what cannot be exported leaves nothing behind.
     let mut from = Source::open(args)?;
-    let bare = match &args.out {
+    let written = match &args.out {
         Some(path) => to_file(&mut from, path)?,
         None => {
             let mut out = BufWriter::new(io::stdout().lock());
-            let bare = from.write(&mut out)?;
+            let written = from.write(&mut out)?;
             out.flush()?;
-            bare
+            written
         }
     };
+    warn_of(written)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is not in the log.
+fn warn_of(Written { bare, lost }: Written) -> io::Result<()> {
+    let mut err = anstream::stderr();
     if bare > 0 {
         let warning = format!(
             "{bare} events are so large that a record of them would be over the limit of a line: when they were \
              received is not in the log, and whoever reads it takes another time for that"
         );
-        writeln!(anstream::stderr(), "warning: {warning}")?;
+        writeln!(err, "warning: {warning}")?;
     }
-    Ok(ExitCode::SUCCESS)
+    if lost > 0 {
+        writeln!(err, "warning: {lost} places of the sequence cannot be read, and what was there is lost")?;
+    }
+    Ok(())
+}
+
+/// What of a log is not as it was.
+#[derive(Clone, Copy, Debug, Default)]
+struct Written {
+    /// Events without the record around them.
+    bare: u64,
+    /// Places that could not be read.
+    lost: u64,
 }
 
 /// A log that is cut off is not mistaken for a whole one: it gets its name when it is whole.
-fn to_file(from: &mut Source, path: &Path) -> Result<u64, Box<dyn Error>> {
+fn to_file(from: &mut Source, path: &Path) -> Result<Written, Box<dyn Error>> {
     let part = part_of(path);
     let file = File::create_new(&part).map_err(|e| match e.kind() {
         ErrorKind::AlreadyExists => FileError::new(
@@ -81,9 +104,9 @@ fn to_file(from: &mut Source, path: &Path) -> Result<u64, Box<dyn Error>> {
         ),
         _ => FileError::new(&part, e),
     })?;
-    let written = fill(from, file, path.extension().is_some_and(|e| e == "zst"));
-    let named = written.and_then(|bare| match std::fs::rename(&part, path) {
-        Ok(()) => Ok(bare),
+    let filled = fill(from, file, path.extension().and_then(|extension| extension.to_str()));
+    let named = filled.and_then(|written| match std::fs::rename(&part, path) {
+        Ok(()) => Ok(written),
         Err(e) => Err(FileError::new(path, e).into()),
     });
     if named.is_err() {
@@ -93,17 +116,25 @@ fn to_file(from: &mut Source, path: &Path) -> Result<u64, Box<dyn Error>> {
     named
 }
 
-fn fill(from: &mut Source, file: File, packed: bool) -> Result<u64, Box<dyn Error>> {
-    if packed {
-        let mut packed = zstd::Encoder::new(BufWriter::new(file), 3)?;
-        let bare = from.write(&mut packed)?;
-        packed.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-        return Ok(bare);
-    }
-    let mut plain = BufWriter::new(file);
-    let bare = from.write(&mut plain)?;
+/// As the ending of the name says.
+fn fill(from: &mut Source, file: File, ending: Option<&str>) -> Result<Written, Box<dyn Error>> {
+    let plain = BufWriter::new(file);
+    let (written, plain) = match ending {
+        Some("zst") => {
+            let mut packed = zstd::Encoder::new(plain, 3)?;
+            (from.write(&mut packed)?, packed.finish()?)
+        }
+        Some("gz") => {
+            let mut packed = GzEncoder::new(plain, flate2::Compression::default());
+            (from.write(&mut packed)?, packed.finish()?)
+        }
+        _ => {
+            let mut plain = plain;
+            (from.write(&mut plain)?, plain)
+        }
+    };
     plain.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-    Ok(bare)
+    Ok(written)
 }
 
 /// What is exported, and where from.
@@ -112,12 +143,16 @@ enum Source {
     Node(Client, String),
     /// From a store that no node runs on.
     Store(Store, Wanted),
+    /// From such a store that is damaged.
+    Damaged(Store),
 }
 
 impl Source {
     fn open(args: &Args) -> Result<Source, Box<dyn Error>> {
         let home = args.home.home()?;
         match args.home.held(&home)? {
+            Held::Node(_) if args.damaged => Err("a node runs on this store, which is not damaged".into()),
+            Held::Store(store) if args.damaged => Ok(Source::Damaged(store)),
             Held::Node(mut node) => {
                 let root = args.thread.as_ref().map(|digits| event(&mut node, digits)).transpose()?;
                 Ok(Source::Node(node, query(args, root)))
@@ -139,23 +174,25 @@ impl Source {
         }
     }
 
-    /// Writes the log; how many events stand bare in it.
-    fn write(&mut self, out: &mut impl Write) -> Result<u64, Box<dyn Error>> {
+    /// Writes the log.
+    fn write(&mut self, out: &mut impl Write) -> Result<Written, Box<dyn Error>> {
+        let of = |exported: Exported| Written { bare: exported.bare, lost: exported.lost };
         match self {
             Source::Node(node, path) => {
                 let mut passing = Passing { out, line: Vec::new(), bare: 0 };
                 node.copy(path, &mut passing)?;
-                Ok(passing.bare)
+                Ok(Written { bare: passing.bare, lost: 0 })
             }
             Source::Store(store, wanted) => {
                 let last = store.last()?;
                 let line = |line: &str| writeln!(out, "{line}").map_err(Failed::Write);
                 match export(store, wanted, last, line) {
-                    Ok(exported) => Ok(exported.bare),
+                    Ok(exported) => Ok(of(exported)),
                     Err(Failed::Read(e)) => Err(e.into()),
                     Err(Failed::Write(e)) => Err(e.into()),
                 }
             }
+            Source::Damaged(store) => Ok(of(rescue(store, |line| writeln!(out, "{line}"))?)),
         }
     }
 }

@@ -27,7 +27,7 @@ impl Acknowledged {
     }
 
     /// What it says; nothing when it is new, or damaged itself.
-    fn read(&self) -> Option<Seq> {
+    pub fn read(&self) -> Option<Seq> {
         let mut bytes = [0; 16];
         self.0.read_exact_at(&mut bytes, 0).ok()?;
         let number = u128::from_le_bytes(bytes);

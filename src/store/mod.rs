@@ -23,7 +23,7 @@ pub use blobs::{Ranked, Standing};
 pub use browse::{Order, Page};
 pub use codec::CodecError;
 pub use lock::Lock;
-pub use read::{Place, Reader, Records};
+pub use read::{Place, Readable, Reader, Records};
 pub use records::{
     AuthorRecord, BlobAt, EntryRecord, Group, GroupRecord, HeldAt, KeySeen, ListedRecord, Logged, PostRecord,
     RankRecord, Seq, ShownRecord, Ticked, Under,

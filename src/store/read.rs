@@ -42,6 +42,17 @@ impl Store {
         Records(self.db.iterator_cf_opt(self.family(Family::Sequence), options, mode))
     }
 
+    /// The records of the sequence up to a place, but for those that cannot be read.
+    pub fn readable(&self, last: Seq) -> Readable<'_> {
+        Readable { store: self, records: self.records(Seq(0)), at: Seq(0), last, lost: 0 }
+    }
+
+    /// The last place that is known of: of the sequence, or, where its end cannot be read, that was acknowledged.
+    pub fn last_known(&self) -> Seq {
+        let acknowledged = self.acknowledged.read().unwrap_or_default();
+        self.last().map_or(acknowledged, |last| last.max(acknowledged))
+    }
+
     /// The record at a place of the sequence.
     ///
     /// # Errors
@@ -203,6 +214,50 @@ impl Iterator for Records<'_> {
                 Ok((seq, logged))
             }),
         })
+    }
+}
+
+/// Records of the sequence, but for those that cannot be read.
+pub struct Readable<'s> {
+    store: &'s Store,
+    records: Records<'s>,
+    at: Seq,
+    last: Seq,
+    lost: u64,
+}
+
+impl Readable<'_> {
+    /// Places that were passed over so far.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+}
+
+impl std::fmt::Debug for Readable<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Readable").field("at", &self.at).field("lost", &self.lost).finish_non_exhaustive()
+    }
+}
+
+impl Iterator for Readable<'_> {
+    type Item = (Seq, Logged);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.at < self.last {
+            match self.records.next()? {
+                Ok((seq, logged)) => {
+                    self.at = seq;
+                    return Some((seq, logged)).filter(|_| seq <= self.last);
+                }
+                Err(_) => {
+                    // The iterator has ended at the damage: one place after the other, until one is behind it.
+                    self.at.0 += 1;
+                    self.lost += 1;
+                    self.records = self.store.records(self.at);
+                }
+            }
+        }
+        None
     }
 }
 
