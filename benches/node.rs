@@ -5,10 +5,13 @@
 
 mod support;
 
+use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
 use std::time::{Duration, Instant};
 use support::{resident, settled};
 use wats::client::{Client, Node as Address};
@@ -20,25 +23,38 @@ use wats::node::{Clock, Node};
 
 /// Lines of a request while loading.
 const LINES: usize = 1_000;
-/// How long events come at a steady rate.
-const STEADY: Duration = Duration::from_secs(20);
 /// Events a second then.
-const RATE: u32 = 1_000;
+const RATE: usize = 1_000;
+/// Lines at the end of the log that are not loaded, but come at that rate: records of blobs and copies are among them.
+const TAIL: usize = 26_000;
 
 fn main() {
     let events = std::env::args().skip(1).find_map(|a| a.parse().ok()).unwrap_or(100_000);
-    let plan = Plan { events, ..Plan::default() };
+    let plan = Plan { events: events + TAIL as u64, ..Plan::default() };
     let directory = std::env::temp_dir().join(format!("wats-bench-{}", std::process::id()));
     std::fs::create_dir_all(&directory).expect("room for temporary files");
     let log = directory.join("log.jsonl");
-    let mut file = File::create(&log).expect("a file");
-    io::copy(&mut Generator::new(&plan).lines(), &mut file).expect("room for the log");
+    let tail = write_log(&plan, &log).expect("room for the log");
     let one_core = verification(&log);
     let mut bench =
         Bench { directory: directory.clone(), config: plan.config(), one_core, import: Duration::ZERO };
     bench.load(&log, events);
-    bench.restart_and_steady(events);
+    bench.restart_and_steady(events, &tail);
     std::fs::remove_dir_all(&directory).expect("the bench's own directory");
+}
+
+/// Writes the generated log, but for the events at its end.
+fn write_log(plan: &Plan, log: &Path) -> io::Result<Vec<String>> {
+    let mut file = BufWriter::new(File::create(log)?);
+    let mut last = VecDeque::with_capacity(TAIL + 1);
+    for line in BufReader::new(Generator::new(plan).lines()).lines() {
+        last.push_back(line?);
+        if last.len() > TAIL {
+            writeln!(file, "{}", last.pop_front().unwrap_or_default())?;
+        }
+    }
+    file.flush()?;
+    Ok(last.iter().filter_map(|line| event_text(line)).collect())
 }
 
 /// What one core verifies in batches of 64, a second.
@@ -102,7 +118,7 @@ impl Bench {
         node.stop().expect("it stops");
     }
 
-    fn restart_and_steady(&self, events: u64) {
+    fn restart_and_steady(&self, events: u64, tail: &[String]) {
         let began = Instant::now();
         let node = self.start();
         node.wait_ready().expect("its own store");
@@ -113,44 +129,60 @@ impl Bench {
             "restart to ready",
             took.as_secs_f64()
         );
-        self.steady(&node, events);
+        let secret = Secret::from_seed([9; 32]);
+        let target = some_post(&node);
+        let reacts: Vec<String> = (0..20 * RATE).map(|n| react(&secret, &target, n)).collect();
+        steady(&node, &format!("of one key without weight on one post, on {events}"), &reacts);
+        steady(&node, &format!("as they come in the log, on {events}"), tail);
         let began = Instant::now();
         node.stop().expect("it stops");
         println!("{:<44} {:>10.0} ms (limit 5 s)", "stop", began.elapsed().as_secs_f64() * 1e3);
     }
+}
 
-    /// Events at a steady rate on a full store: from the acknowledgement of one to its view.
-    fn steady(&self, node: &Node, events: u64) {
-        let secret = Secret::from_seed([9; 32]);
-        let target = some_post(node);
-        let mut client = Client::connect(Address::Address(node.address())).expect("it listens");
-        let (mut acknowledged, mut visible) = (Vec::new(), Vec::new());
-        let began = Instant::now();
-        let mut sent = 0u32;
-        while began.elapsed() < STEADY {
-            // What should have been sent by now goes out in one request: a burst of a few milliseconds.
-            let due = (began.elapsed().as_secs_f64() * f64::from(RATE)) as u32;
-            if due == sent {
-                std::thread::sleep(Duration::from_micros(500));
-                continue;
-            }
-            let lines: Vec<String> = (sent..due).map(|n| react(&secret, &target, n)).collect();
-            sent = due;
-            let asked = Instant::now();
-            let outcomes =
-                client.lines("/v1/events", lines.join("\n").into_bytes()).expect("the node answers");
-            let held = Instant::now();
-            acknowledged.push(held - asked);
-            let seq = outcomes.iter().filter_map(|o| o["seq"].as_u64()).max().expect("accepted");
+/// Events at a steady rate, sent by one thread whatever becomes of them; another looks when they can be seen. From
+/// the acknowledgement of each request to the views of its last event.
+fn steady(node: &Node, what: &str, events: &[String]) {
+    let (told, acknowledgements) = channel();
+    let mut visible = Vec::new();
+    let (asked, sent) = thread::scope(|scope| {
+        let sending = scope.spawn(move || send(node, events, &told));
+        for (seq, held) in acknowledgements {
             while node.core().shown.load(Ordering::Acquire) < seq {
-                std::thread::sleep(Duration::from_micros(200));
+                thread::sleep(Duration::from_micros(200));
             }
-            visible.push(held.elapsed());
+            visible.push(Instant::now() - held);
         }
-        println!("{RATE} events a second on {events}, {} of them sent in {} requests", sent, visible.len());
-        latency("  request to acknowledgement", acknowledged);
-        latency("  acknowledgement to view (limits 20, 150 ms)", visible);
+        sending.join().expect("it sends")
+    });
+    println!("{RATE} events a second {what}: {sent} sent in {} requests", asked.len());
+    latency("  request to acknowledgement", asked);
+    latency("  acknowledgement to view (limits 20, 150 ms)", visible);
+}
+
+/// Sends events when they are due; how long each request took, and how many events were sent.
+fn send(node: &Node, events: &[String], told: &Sender<(u64, Instant)>) -> (Vec<Duration>, usize) {
+    let mut client = Client::connect(Address::Address(node.address())).expect("it listens");
+    let (mut asked, mut sent, began) = (Vec::new(), 0, Instant::now());
+    while sent < events.len() {
+        // What should have been sent by now goes out in one request: a burst of a few milliseconds.
+        let due = ((began.elapsed().as_secs_f64() * RATE as f64) as usize).min(events.len());
+        if due == sent {
+            thread::sleep(Duration::from_micros(500));
+            continue;
+        }
+        let lines = events[sent..due].join("\n");
+        sent = due;
+        let before = Instant::now();
+        let outcomes = client.lines("/v1/events", lines.into_bytes()).expect("the node answers");
+        let held = Instant::now();
+        asked.push(held - before);
+        let new = outcomes.iter().filter(|outcome| outcome["outcome"] == "accepted");
+        if let Some(seq) = new.filter_map(|outcome| outcome["seq"].as_u64()).max() {
+            told.send((seq, held)).expect("somebody looks");
+        }
     }
+    (asked, sent)
 }
 
 /// A post that many react to.
@@ -160,7 +192,7 @@ fn some_post(node: &Node) -> String {
     posts.iter().map(|(id, _)| id).min().expect("generated posts").to_string()
 }
 
-fn react(secret: &Secret, target: &str, n: u32) -> String {
+fn react(secret: &Secret, target: &str, n: usize) -> String {
     let now = Clock::Wall.now().0;
     let draft = format!(
         r#"{{"net":"main","kind":"react","created_at":{now},"parent":"{target}","data":{{"used":true,"evidence":"run {n}"}}}}"#

@@ -36,7 +36,7 @@ pub enum HomeError {
         what: String,
     },
     /// There is no such profile.
-    #[error("no key in {} is a profile of `{network}`; `wats init` makes one", profiles.display())]
+    #[error("no key in {} is a profile of `{network}`: put it there, or make one there with `wats keygen` and name it in `profiles` of that `[[network]]`", profiles.display())]
     NoProfile {
         /// Where keys are looked for.
         profiles: PathBuf,

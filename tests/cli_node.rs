@@ -216,6 +216,8 @@ fn a_log_comes_out_as_it_went_in_whether_a_node_runs_or_not() {
         }
         let now = START + 3 * DAY;
         assert_eq!(replayed(dir, "all.jsonl.zst", now), replayed(dir, "log.jsonl", now));
+        good(dir, &["export", "--out", "all.jsonl.gz"]);
+        assert_eq!(replayed(dir, "all.jsonl.gz", now), replayed(dir, "log.jsonl", now));
         let ids = |args: &[&str]| ids(&good(dir, &[&["export"], args].concat()));
         assert_eq!(ids(&["--network", "side"]), set([&*story.aside]));
         assert_eq!(ids(&["--thread", &story.ask]), set([&*story.ask, &*story.answer, &*story.proof]));

@@ -39,7 +39,7 @@ pub(super) struct Args {
     /// Of a damaged store that no node runs on: write what can be read, and say how much cannot
     #[arg(long, conflicts_with_all = ["network", "since", "until", "thread"])]
     damaged: bool,
-    /// Where to; compressed when the name ends in .zst or .gz [default: standard output]
+    /// Where to; compressed when the name ends in .zst or .gz; `-` is standard output [default: -]
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Replace the file that is there
@@ -56,7 +56,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     // Before anything is made: what cannot be exported leaves nothing behind.
     let mut from = Source::open(args)?;
-    let written = match &args.out {
+    let written = match args.out.as_ref().filter(|path| path.as_os_str() != "-") {
         Some(path) => to_file(&mut from, path)?,
         None => {
             let mut out = BufWriter::new(io::stdout().lock());

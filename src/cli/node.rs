@@ -34,7 +34,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILTER", env = "WATS_LOG", default_value = "info")]
     log: String,
     /// Log JSON, one object a line
-    #[arg(long, env = "WATS_LOG_JSON")]
+    #[arg(long, env = "WATS_LOG_JSON", value_parser = clap::builder::FalseyValueParser::new())]
     log_json: bool,
 }
 

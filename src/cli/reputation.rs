@@ -62,6 +62,9 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     let mut out = anstream::stdout();
     for key in found["explained"].as_array().into_iter().flatten() {
+        if !key["key"].is_string() {
+            return Err("this is a post and no key: `wats why` tells of its status".into());
+        }
         writeln!(out, "{} in {}", text(&key["key"]), text(&key["network"]))?;
         for name in ["trust", "weight", "reputation", "voice"] {
             writeln!(out, "  {name} {}", number(&key[name]))?;

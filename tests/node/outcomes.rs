@@ -133,6 +133,9 @@ fn other_content_types_and_methods_are_refused() {
         assert_eq!(send(kind).short(), refused, "{kind}");
     }
     assert_eq!(call(node.address(), "POST", "/v1/events", &[], event.as_bytes()).short(), refused);
+    let packed = [("Content-Type", "application/json"), ("Content-Encoding", "gzip")];
+    let answer = call(node.address(), "POST", "/v1/events", &packed, event.as_bytes());
+    assert_eq!(answer.short(), refused, "what is packed is not taken for garbage");
     assert_eq!(send("Application/JSON; charset=utf-8").status, 201);
     assert_eq!(send("application/jsonl").status, 200);
     let other = call(node.address(), "DELETE", "/v1/events", &[], b"");

@@ -232,7 +232,10 @@ async fn checkpoint(State(app): State<Arc<App>>, Json(backup): Json<Backup>) -> 
     let made = apart(move || {
         // What the copy says of blobs is so of its files.
         let _still = app.core.blobs.lock_all();
-        app.core.store.checkpoint(&backup.directory)?;
+        app.core.store.checkpoint(&backup.directory).inspect_err(|_| {
+            // Half a copy is of no use, and in the way of the next; what cannot be removed stays.
+            let _ = std::fs::remove_dir_all(&backup.directory);
+        })?;
         Ok(backup.directory)
     });
     let made = made.await?;

@@ -32,6 +32,13 @@ pub async fn post(
     if let Some(why) = app.core.refuses() {
         return Err(app.not_now(why));
     }
+    if headers.get(header::CONTENT_ENCODING).is_some_and(|coding| coding != "identity") {
+        return Err(Problem::new(
+            415,
+            "unsupported content coding",
+            "send the body as it is: nothing compressed is read here",
+        ));
+    }
     match media_type(&headers).to_ascii_lowercase().as_str() {
         "application/json" => one(&app, origin, body).await,
         "application/x-ndjson" | "application/jsonl" => many(&app, origin, Brought::Events, body).await,

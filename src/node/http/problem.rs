@@ -90,6 +90,14 @@ pub fn name(what: &str, text: &str) -> Result<Hex32, Problem> {
 
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Problem {
+        let is_full = match &error {
+            StoreError::Full(_) => true,
+            StoreError::File { cause, .. } => cause.kind() == std::io::ErrorKind::StorageFull,
+            _ => false,
+        };
+        if is_full {
+            return Problem::later(Later::DiskFull);
+        }
         tracing::error!(%error, "the store failed to answer a request");
         Problem::new(500, "the store failed", "the node's log says how")
     }
