@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wats::event::Hex32;
 use wats::search::document::Document;
-use wats::search::{CANDIDATES, Filter, Index, Request, Search, catch_up};
+use wats::search::{CANDIDATES, Filter, Index, MAX_BAND, Request, Search, catch_up};
 use wats::store::{Logged, Seq, Store};
 use wats_dataflows::fixed::Fixed;
 use wats_dataflows::ids::Millis;
@@ -85,12 +85,15 @@ pub fn check_index(dir: &Path, acknowledged: &Acknowledged, round: usize) {
         let ask = || Request { network: "main".into(), query: query.into(), ..Request::default() };
         let (one, other) = (found(&one, ask()), found(&other, ask()));
         assert_eq!(one.len(), other.len(), "round {round}: {query}");
-        // Of more, those on the edge that are as relevant as each other are taken in the order of the files.
+        // Of those on the edge of a band, or of all candidates, that are as relevant as each other some are taken,
+        // in the order in which they lie in the files.
         let differ = one.iter().zip(&other).position(|(one, other)| one != other);
         assert!(
-            one.len() == CANDIDATES || differ.is_none(),
+            one.len() > MAX_BAND || differ.is_none(),
             "round {round}: {query}: they differ at {differ:?}"
         );
+        let sets = [&one, &other].map(BTreeSet::from_iter);
+        assert!(one.len() == CANDIDATES || sets[0] == sets[1], "round {round}: {query}: others are found");
     }
     drop((one, other, index, anew));
     check_files(&dir.join("index"), round);
