@@ -135,7 +135,7 @@ impl Core {
     }
 
     /// Whether events of a network are taken in: the rules say so where networks are configured, and otherwise the
-    /// first [`NETWORKS`] are.
+    /// first `NETWORKS` are.
     pub fn carries(&self, network: &str) -> bool {
         if self.rules.networks.is_some() {
             return true;
