@@ -146,6 +146,7 @@ fn a_directory_is_made_once_and_for_its_owner_alone() {
     assert!(!again.status.success() && err(&again).contains("is there already"), "{}", err(&again));
     let node = Running::start(&dir, &[]);
     let status = json_of(&dir, &["status", "--json"]);
+    assert_eq!(["wats.sock", "store", "store/db/CURRENT"].map(mode), [0o600, 0o700, 0o600]);
     assert_eq!(status["networks"][0]["id"], "lab");
     assert_eq!(status["networks"][0]["profiles"][0], made["profile"]);
     let second = wats(&dir, &["node", "--listen", "127.0.0.1:0"]);

@@ -43,6 +43,8 @@ const SOCKET: usize = 107;
 
 pub(super) fn run(args: &Args) -> Outcome {
     log(&args.log, args.log_json)?;
+    // What it makes is for its owner alone, the socket from its first moment on.
+    rustix::process::umask(rustix::fs::Mode::from_bits_truncate(0o077));
     let home = args.home.home()?;
     if home.socket().as_os_str().len() > SOCKET {
         let what = "the name is too long for a socket to be in it; choose a shorter one with --dir";
