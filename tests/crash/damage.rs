@@ -125,6 +125,9 @@ fn start_damaged(node: &mut Running, log: &str, file: &Path, at: usize) -> Fate 
     fate
 }
 
+/// What is done to the files of a database, in words and in deed.
+type Damage<'a> = (&'a str, &'a dyn Fn(&Path));
+
 /// The sorted files and the logs of writes of a store.
 fn contents(store: &Path) -> BTreeMap<PathBuf, blake3::Hash> {
     let all = fs::read_dir(store.join("db")).expect("files").map(|entry| entry.expect("a file").path());
@@ -166,7 +169,7 @@ fn what_cannot_be_read_whole_is_left_as_it_is() {
         bytes[at] ^= 1;
         fs::write(file, bytes).expect("written");
     };
-    let damages: [(&str, &dyn Fn(&Path)); 4] = [
+    let damages: [Damage<'_>; 4] = [
         ("a bit of the log of writes", &|db| flip(db.join(&log))),
         ("no log of writes", &|db| remove(db.join(&log))),
         ("no CURRENT", &|db| remove(db.join("CURRENT"))),
