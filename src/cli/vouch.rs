@@ -13,7 +13,7 @@ use wats::event::Hex32;
 pub(super) struct Args {
     #[command(flatten)]
     to: InNetwork,
-    /// The key
+    /// The key, whole: anybody can make another with the same first digits
     #[arg(value_name = "KEY")]
     key: Hex32,
 }
