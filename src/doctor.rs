@@ -149,20 +149,19 @@ pub fn clock(store: &Store, now: Millis) -> Result<Finding, StoreError> {
 pub fn blocks(store: &mut Store, mode: Mode) -> Result<Vec<Finding>, StoreError> {
     let check = "files";
     let Checked { records, damaged } = store.check_files();
-    let is_lost = damaged.iter().any(|(part, _)| *part == Part::Sequence);
-    let state = if is_lost { State::Bad } else { mode.repaired() };
+    let is_damaged = |part| damaged.iter().any(|(damaged, _)| *damaged == part);
+    let is_lost = is_damaged(Part::Sequence);
     let mut found = Vec::new();
     for (part, what) in &damaged {
-        let from = match part {
-            Part::Sequence => "cannot be made again: restore a backup",
-            _ if is_lost => "follows from the sequence, which is damaged itself",
-            _ => "is made again from the sequence",
+        let (state, from) = match part {
+            Part::Sequence => (State::Bad, "cannot be made again: restore a backup"),
+            _ if is_lost => (State::Bad, "follows from the sequence, which is damaged itself"),
+            _ => (mode.repaired(), "is made again from the sequence"),
         };
-        let state = if *part == Part::Sequence { State::Bad } else { state };
         found.push(finding(check, state, format!("{what}; this {from}")));
     }
-    for part in [Part::Places, Part::Views] {
-        if mode == Mode::Repair && !is_lost && damaged.iter().any(|(damaged, _)| *damaged == part) {
+    if mode == Mode::Repair && !is_lost {
+        for part in [Part::Places, Part::Views].into_iter().filter(|part| is_damaged(*part)) {
             store.throw_away(part)?;
         }
     }
@@ -222,7 +221,7 @@ pub fn sequence(store: &Arc<Store>, mode: Mode) -> Result<Vec<Finding>, StoreErr
         damaged.into_iter().take(10).map(|what| finding(check, State::Bad, what)).collect();
     if wrong > 0 {
         if mode == Mode::Repair && whole {
-            Appender::new(store.clone())?.rebuild()?;
+            Appender::rebuild(store.clone())?;
         }
         let state = if whole { mode.repaired() } else { State::Bad };
         found.push(finding(check, state, format!("{wrong} places, keys or blobs do not follow from it")));
@@ -286,7 +285,7 @@ pub fn store(mut store: Store, config: &Config, now: Millis, mode: Mode) -> Resu
         "sequence" => f.state != State::Bad,
         _ => true,
     };
-    if !found.iter().all(stands) {
+    if store.is_rebuilding()? || !found.iter().all(stands) {
         found.push(finding("views", State::Notice, "not compared, nor blobs, because of the damage above"));
         return Ok(found);
     }

@@ -171,11 +171,12 @@ impl Node {
         let mut indexer = Indexer::new(core.store.clone(), index.clone());
         // Before anything is taken in: new events may come to stand where the index has seen others.
         indexer.check_store()?;
+        let mut appender = Appender::new(core.store.clone())?;
         let mut threads = Vec::new();
 
         let (shared, limits) = (core.clone(), rates.clone());
         threads.push(spawn(&core, "verify", move || verify::run(&shared, &limits, &exits, &to_commit))?);
-        let (shared, mut appender) = (core.clone(), Appender::new(core.store.clone())?);
+        let shared = core.clone();
         core.durable.store(appender.last().0, std::sync::atomic::Ordering::Release);
         let (look_at_blobs, looked) = bounded(1);
         threads.push(spawn(&core, "commit", move || {

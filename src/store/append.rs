@@ -44,8 +44,13 @@ impl Appender {
     /// Appends to a store; there must be no other.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// When the store cannot be read, or a repair of it was broken off: what is held could not be told.
     pub fn new(store: Arc<Store>) -> Result<Appender, StoreError> {
+        store.check_rebuilt()?;
+        Appender::on(store)
+    }
+
+    pub(super) fn on(store: Arc<Store>) -> Result<Appender, StoreError> {
         let last = store.last()?;
         Ok(Appender {
             store,

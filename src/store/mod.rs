@@ -417,6 +417,14 @@ impl Store {
         checked
     }
 
+    /// The same for what loading does not read: neither the sequence nor views.
+    ///
+    /// # Errors
+    /// The first damage that is met.
+    pub fn check_places(&self) -> Result<u64, StoreError> {
+        self.check_families(&Family::FOLLOWING)
+    }
+
     /// Throws a part away that follows from the sequence, its files and all, and leaves it empty. A range
     /// that is deleted would leave a damaged block to a compaction.
     ///
@@ -455,14 +463,6 @@ impl Store {
                 "a repair was broken off, and `wats doctor --repair` finishes it".into(),
             )),
         }
-    }
-
-    /// The same for what loading does not read: neither the sequence nor views.
-    ///
-    /// # Errors
-    /// The first damage that is met.
-    pub fn check_places(&self) -> Result<u64, StoreError> {
-        self.check_families(&Family::FOLLOWING)
     }
 
     fn check_families(&self, families: &[Family]) -> Result<u64, StoreError> {

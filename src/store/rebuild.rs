@@ -2,9 +2,10 @@
 
 use super::append::Appender;
 use super::records::{BlobAt, HeldAt, Logged, Seq};
-use super::{Family, KEY_REBUILDING, StoreError, synced};
+use super::{Family, KEY_REBUILDING, Store, StoreError, synced};
 use crate::event::Rules;
 use crate::log::{Record, read_record};
+use std::sync::Arc;
 
 /// Names of one write while rebuilding.
 const REBUILT: usize = 10_000;
@@ -14,22 +15,22 @@ impl Appender {
     ///
     /// # Errors
     /// When the sequence is damaged, or the disk fails.
-    pub fn rebuild(&mut self) -> Result<(), StoreError> {
-        self.store.db.put_opt(KEY_REBUILDING, [], &synced())?;
+    pub fn rebuild(store: Arc<Store>) -> Result<(), StoreError> {
+        // Whoever finds this key finds half of what follows.
+        store.db.put_opt(KEY_REBUILDING, [], &synced())?;
         for family in Family::FOLLOWING {
-            self.store.forget(family)?;
+            store.forget(family)?;
         }
-        let store = self.store.clone();
+        let mut appender = Appender::on(store.clone())?;
         for item in store.records(Seq(0)) {
             let (seq, logged) = item?;
-            self.follow(seq, &logged)?;
-            if self.events.len() + self.blobs.len() >= REBUILT {
-                self.write()?;
+            appender.follow(seq, &logged)?;
+            if appender.events.len() + appender.blobs.len() >= REBUILT {
+                appender.write()?;
             }
         }
-        self.write()?;
-        // Whoever finds this key finds half of what follows.
-        Ok(self.store.db.delete_opt(KEY_REBUILDING, &synced())?)
+        appender.write()?;
+        Ok(store.db.delete_opt(KEY_REBUILDING, &synced())?)
     }
 
     fn follow(&mut self, seq: Seq, logged: &Logged) -> Result<(), StoreError> {

@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use wats::store::{Sizes, Store};
+use std::sync::Arc;
+use wats::store::{Appender, Part, Sizes, Store};
 
 /// What became of a start on damaged files.
 #[derive(Debug, PartialEq, Eq)]
@@ -190,6 +191,29 @@ fn what_cannot_be_read_whole_is_left_as_it_is() {
         }
         assert!(before.len() > 2 && contents(&home.join("store")) == before, "{what}: files were changed");
     }
+}
+
+#[test]
+fn a_repair_that_was_broken_off_is_finished_before_anything_is_written() {
+    let (mut node, log) = stopped("damaged_half", 65);
+    let home = node.dir.join("home");
+    copy(&node.settings.store, &home.join("store"));
+    node.settings.store = home.join("store");
+    let mut store = Store::open(&node.settings.store, Sizes::default()).expect("whole");
+    store.throw_away(Part::Places).expect("written");
+    let store = Arc::new(store);
+    assert!(Appender::new(store.clone()).is_err(), "what is held would be taken in again");
+    drop(store);
+    let why = node.start().expect_err("half of it").to_string();
+    assert!(why.contains("a repair was broken off"), "{why}");
+    let (said, well) = doctor(&home, &["--dry-run"]);
+    assert!(said.contains("do not follow from it") && said.contains("not compared") && !well, "{said}");
+    let (said, well) = doctor(&home, &["--repair"]);
+    assert!(well, "{said}");
+    node.start().expect("it is whole again");
+    node.check();
+    assert!(exported(node.store()) == log);
+    node.stop();
 }
 
 #[test]
