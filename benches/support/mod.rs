@@ -24,7 +24,7 @@ use wats_dataflows::ids::{EventId, KeyId, Millis, NetworkId, Stamp};
 static ALLOCATOR: Jemalloc = Jemalloc;
 
 /// How long [`settled`] waits.
-pub const SETTLE: Duration = Duration::from_secs(20);
+const SETTLE: Duration = Duration::from_secs(20);
 
 /// Resident memory, in bytes, where the system tells.
 pub fn resident() -> u64 {

@@ -173,7 +173,7 @@ impl Accounts {
         }
         if more {
             for (since, blob) in self.pool.clone() {
-                if let Some(size) = self.size(blob).filter(|size| self.payer(blob, *size).is_some()) {
+                if let Some(size) = self.size(blob).filter(|size| self.payer(blob, *size, None).is_some()) {
                     self.keep(blob, size, since);
                 }
             }
@@ -209,21 +209,17 @@ impl Accounts {
         used.saturating_add(size) <= most
     }
 
-    /// Who is charged for so much of a blob.
-    fn payer(&self, blob: Hex32, size: u64) -> Option<u32> {
-        self.named.get(&blob).copied().filter(|key| self.has_room(*key, size))
-    }
-
-    /// Who is charged for a blob of which so much was charged already.
-    fn payer_with(&self, blob: Hex32, size: u64, charged: (Option<u32>, u64)) -> Option<u32> {
-        let of = |key: u32| if charged.0 == Some(key) { charged.1 } else { 0 };
-        self.named.get(&blob).copied().filter(|&key| self.has_room(key, size.saturating_sub(of(key))))
+    /// Who is charged for so much of a blob, of which a key may be charged for some already.
+    fn payer(&self, blob: Hex32, size: u64, charged: Option<(u32, u64)>) -> Option<u32> {
+        let key = self.named.get(&blob).copied()?;
+        let already = charged.filter(|(by, _)| *by == key).map_or(0, |(_, bytes)| bytes);
+        self.has_room(key, size.saturating_sub(already)).then_some(key)
     }
 
     /// A blob is held from now on.
     pub fn keep(&mut self, blob: Hex32, size: u64, since: Millis) {
         self.forget(blob);
-        let key = self.payer(blob, size);
+        let key = self.payer(blob, size, None);
         self.kept.insert(blob, Kept { size, since, key });
         self.used += size;
         self.charge(key, size);
@@ -305,13 +301,18 @@ impl Reserved {
         Reserved { accounts, blob, key: None, bytes: 0, is_owner }
     }
 
+    /// The key that is charged for it so far, and for how much.
+    fn charged(&self) -> Option<(u32, u64)> {
+        Some((self.key?, self.bytes))
+    }
+
     /// Whether all of `size` bytes would fit now; nothing is taken.
     ///
     /// # Errors
     /// What there is no room in.
     pub fn would_fit(&self, size: u64) -> Result<(), Short> {
         let accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = accounts.payer_with(self.blob, size, (self.key, self.bytes));
+        let key = accounts.payer(self.blob, size, self.charged());
         accounts.fits(key, size - size.min(self.bytes), self.is_owner)
     }
 
@@ -325,7 +326,7 @@ impl Reserved {
         }
         let mut accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
         let want = bytes.next_multiple_of(STEP).min(size).max(bytes);
-        let key = accounts.payer_with(self.blob, size, (self.key, self.bytes));
+        let key = accounts.payer(self.blob, size, self.charged());
         let more = want - self.bytes;
         accounts.fits(key, if key == self.key { more } else { want }, self.is_owner)?;
         accounts.credit(self.key, self.bytes);

@@ -136,14 +136,13 @@ pub async fn get(
 /// begins, nor what the views say, by which it chooses: what was there long before would be news, or what
 /// was held back be passed over.
 fn not_now(app: &App, asked: &Asked) -> Option<Later> {
-    match app.core.phase() {
-        Phase::Ready => None,
-        Phase::Loading => Some(Later::Loading),
+    app.core.refuses().filter(|why| match why {
+        Later::Loading => true,
+        // What is there is told, whatever is not taken in.
+        Later::DiskFull => false,
         // Whoever has a cursor is let go of with it.
-        Phase::Stopping | Phase::Failed if asked.cursor.is_some() => None,
-        Phase::Stopping => Some(Later::Stopping),
-        Phase::Failed => Some(Later::Failed),
-    }
+        _ => asked.cursor.is_none(),
+    })
 }
 
 /// The least time between two looks that nobody asked for.
