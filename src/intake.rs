@@ -133,11 +133,12 @@ impl Intake {
         };
         for network in config.networks.iter().flatten() {
             let id = intake.network(&network.id)?;
-            let mut profiles = Vec::with_capacity(network.profiles.len());
-            for &profile in &network.profiles {
-                profiles.push(intake.key(id, profile)?);
-            }
-            intake.config.networks.push(policy::Network { profiles, pow_bits: network.pow_bits });
+            let mut keys = |names: &[Hex32]| -> Result<Vec<KeyId>, Full> {
+                names.iter().map(|name| intake.key(id, *name)).collect()
+            };
+            let (profiles, distrusted) = (keys(&network.profiles)?, keys(&network.distrusted)?);
+            let pow_bits = network.pow_bits;
+            intake.config.networks.push(policy::Network { profiles, distrusted, pow_bits });
         }
         Ok(intake)
     }

@@ -57,7 +57,7 @@ fn every_constant_can_be_overridden_exactly() {
         half_life_vote = "48h"
         live_steps = 16
         renewal = "90m"
-        reply_lead = "30s"
+        reply_window = "30s"
         max_reacts = 32
         max_arguments = 5
         seed_vouched = 0.8
@@ -89,7 +89,7 @@ fn every_constant_can_be_overridden_exactly() {
         half_life_vote: Millis::days(2),
         live_steps: 16,
         renewal: Millis(5_400_000),
-        reply_lead: Millis(30_000),
+        reply_window: Millis(30_000),
         max_reacts: 32,
         max_arguments: 5,
         seed_vouched: Fixed(800_000_000),

@@ -79,7 +79,7 @@ pub fn ms(time: Duration) -> String {
 /// The configuration of a reader who has a profile in each of the plans, of one network.
 pub fn config_of(plans: &[&Plan]) -> Config {
     let profiles = plans.iter().map(|plan| plan.reader()).collect();
-    let network = Network { id: plans[0].network.clone(), profiles, pow_bits: 0 };
+    let network = Network { id: plans[0].network.clone(), profiles, distrusted: Vec::new(), pow_bits: 0 };
     Config { networks: Some(vec![network]), ..Config::default() }
 }
 

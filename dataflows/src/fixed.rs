@@ -32,15 +32,15 @@ impl Fixed {
         self.scale(ONE.0, self.0.saturating_add(ONE.0))
     }
 
-    /// `r(x)` (section 3): the five most significant bits, rounded half up.
+    /// `r(x)` (section 3): the four most significant bits, rounded half up; `-r(-x)` below zero.
     pub fn rounded(self) -> Fixed {
-        debug_assert!(self.0 >= 0);
-        let x = self.0;
-        if x < 32 {
+        let x = self.0.unsigned_abs();
+        if x < 16 {
             return self;
         }
-        let s = (64 - x.leading_zeros()) - 5;
-        Fixed(((x + (1 << (s - 1))) >> s) << s)
+        let s = (64 - x.leading_zeros()) - 4;
+        let rounded = ((x + (1 << (s - 1))) >> s) << s;
+        Fixed(i64::try_from(rounded).unwrap_or(i64::MAX) * self.0.signum())
     }
 }
 
@@ -93,10 +93,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rounding_keeps_five_bits_half_up() {
-        for (x, r) in [(0, 0), (31, 31), (32, 32), (33, 34), (63, 64), (1_000_000_000, 1_006_632_960)] {
+    fn rounding_keeps_four_bits_half_up() {
+        for (x, r) in [(0, 0), (15, 15), (16, 16), (17, 18), (31, 32), (1_000_000_000, 1_006_632_960)] {
             assert_eq!(Fixed(x).rounded(), Fixed(r), "r({x})");
+            assert_eq!(Fixed(-x).rounded(), Fixed(-r), "r(-{x})");
         }
+    }
+
+    #[test]
+    fn rounding_does_not_overflow() {
+        assert_eq!(Fixed(i64::MAX).rounded(), Fixed(i64::MAX));
+        assert_eq!(Fixed(i64::MIN).rounded(), Fixed(-i64::MAX));
     }
 
     #[test]

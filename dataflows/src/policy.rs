@@ -19,6 +19,11 @@ impl Config {
         self.networks.get(usize::from(network.0)).map_or(&[], |n| &n.profiles)
     }
 
+    /// The keys of a network that the reader will not hear (section 3, *Distrusted keys*).
+    pub fn distrusted(&self, network: NetworkId) -> &[KeyId] {
+        self.networks.get(usize::from(network.0)).map_or(&[], |n| &n.distrusted)
+    }
+
     /// The work that a network requires of each event, in leading zero bits.
     pub fn pow_bits(&self, network: NetworkId) -> u32 {
         self.networks.get(usize::from(network.0)).map_or(0, |n| n.pow_bits)
@@ -30,6 +35,8 @@ impl Config {
 pub struct Network {
     /// The reader's own keys.
     pub profiles: Vec<KeyId>,
+    /// The keys that this reader will not hear; none of them is a profile.
+    pub distrusted: Vec<KeyId>,
     /// Required work, in leading zero bits.
     pub pow_bits: u32,
 }
@@ -45,8 +52,10 @@ pub struct Policy {
     pub base_confirm_text: Fixed,
     /// Base of a use (2.1).
     pub base_use: Fixed,
-    /// Base of a cite (2.1).
+    /// Base of a cite by a citation (2.1).
     pub base_cite: Fixed,
+    /// Base of a cite by a mere reply (2.1).
+    pub base_reply: Fixed,
     /// Base of a vote, up or down (2.1).
     pub base_vote: Fixed,
     /// Base of a contradiction with artifact evidence in its run (2.1).
@@ -61,8 +70,8 @@ pub struct Policy {
     pub live_steps: u64,
     /// The least time between two renewals that count (2).
     pub renewal: Millis,
-    /// How long before the first contradicting react a reasoned reply may be created (2).
-    pub reply_lead: Millis,
+    /// How long before or after a contradicting react a reasoned reply may be created (2).
+    pub reply_window: Millis,
     /// How many of A's reacts on X are considered (2).
     pub max_reacts: usize,
     /// How many events can be arguments of one contradiction (2).
@@ -89,6 +98,12 @@ pub struct Policy {
     pub work_cap: i64,
     /// How much lighter than its target's author a critic may be: `weight(A) * factor >= weight` (4).
     pub critic_factor: i64,
+    /// Contradictions up to which a critic's force is its weight (4).
+    pub full_force: i64,
+    /// How many contradictions of authors of one class are counted against a critic's force (4).
+    pub force_per_class: i64,
+    /// How much lighter than a critic the supporters who outlive it may be: `tally * factor >= voice` (6).
+    pub outlive_factor: i64,
     /// Independent voices that make knowledge (7).
     pub knowledge_voices: usize,
     /// Copies of a confirmed post (8).
@@ -107,6 +122,7 @@ impl Default for Policy {
             base_confirm_text: Fixed(600_000_000),
             base_use: Fixed(800_000_000),
             base_cite: Fixed(300_000_000),
+            base_reply: Fixed(50_000_000),
             base_vote: Fixed(100_000_000),
             base_contradiction_artifact: ONE,
             base_contradiction: Fixed(600_000_000),
@@ -114,20 +130,23 @@ impl Default for Policy {
             half_life_vote: Millis::days(30),
             live_steps: 32,
             renewal: Millis::days(30),
-            reply_lead: Millis::HOUR,
+            reply_window: Millis::HOUR,
             max_reacts: 64,
             max_arguments: 4,
             seed_vouched: Fixed(850_000_000),
             damping: (17, 20),
             w_min: Fixed(5_000_000),
             broad: 16,
-            cold_until: Fixed(2 * ONE.0),
+            cold_until: ONE,
             floor_cap: Fixed(10_000_000),
             floor_from_days: 7,
             floor_to_days: 30,
             work_half: 256,
             work_cap: 65_536,
             critic_factor: 2,
+            full_force: 32,
+            force_per_class: 4,
+            outlive_factor: 2,
             knowledge_voices: 2,
             replicas_confirmed: 3,
             replicas_recent: 1,

@@ -195,6 +195,32 @@ pub struct ListedView {
     pub digest: bool,
 }
 
+/// What a reader should know of a whole network before it relies on any status there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum NetworkLabel {
+    /// `cold > 0` (section 3, *Cold start*): the reader trusts nobody yet, and strangers' old keys
+    /// count a little.
+    Cold,
+    /// Not cold, but no key except own profiles has weight: what the reader relied on has decayed.
+    Alone,
+}
+
+/// A network that has a label; a network without one has no such view.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct NetworkView {
+    /// The network.
+    pub network: NetworkId,
+    /// Its label.
+    pub label: NetworkLabel,
+    /// The keys with the most trust that no own profile vouches for, sorted: a vouch for one of them
+    /// helps most. Trust comes from the reader alone, so no stranger can put a key here. Empty when
+    /// no key has trust, or when more than [`MAX_SUGGESTED`] have equally much.
+    pub suggested: Vec<KeyId>,
+}
+
+/// The most keys of equal trust that a [`NetworkView`] names.
+pub const MAX_SUGGESTED: usize = 16;
+
 /// Any of the views.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum View {
@@ -214,4 +240,6 @@ pub enum View {
     Group(GroupView),
     /// An entry under something.
     Listed(ListedView),
+    /// A network's label.
+    Network(NetworkView),
 }

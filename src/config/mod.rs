@@ -77,6 +77,8 @@ pub struct Network {
     pub id: String,
     /// The reader's own keys in it.
     pub profiles: Vec<Hex32>,
+    /// The keys that this reader will not hear (section 3, *Distrusted keys*); none of them a profile.
+    pub distrusted: Vec<Hex32>,
     /// The work it requires, in leading zero bits.
     pub pow_bits: u32,
 }
@@ -237,7 +239,7 @@ fn networks(values: &Values<'_>, list: &Spanned<DeValue<'_>>) -> Result<Vec<Netw
 fn network(values: &Values<'_>, item: &Spanned<DeValue<'_>>) -> Result<Network, ConfigError> {
     let table = values.table(item, "[[network]]")?;
     let mut id = None;
-    let mut network = Network { id: String::new(), profiles: Vec::new(), pow_bits: 0 };
+    let mut network = Network { id: String::new(), profiles: Vec::new(), distrusted: Vec::new(), pow_bits: 0 };
     for (key, value) in table {
         match key.get_ref().as_ref() {
             "id" => id = Some(values.network_id(value)?),

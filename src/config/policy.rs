@@ -78,7 +78,7 @@ fn span(
         "half_life" => (&mut policy.half_life, 16),
         "half_life_vote" => (&mut policy.half_life_vote, 16),
         "renewal" => (&mut policy.renewal, 1),
-        "reply_lead" => (&mut policy.reply_lead, 0),
+        "reply_window" | "reply_lead" => (&mut policy.reply_window, 0),
         "recent" => (&mut policy.recent, 0),
         _ => return Ok(false),
     };
@@ -124,7 +124,7 @@ fn fraction(of: Fixed) -> (i64, i64) {
 
 /// The keys, for the message about one that is none of them.
 const KNOWN: &str = "base_accept, base_confirm_artifact, base_confirm_text, base_use, base_cite, base_vote, \
-    base_contradiction_artifact, base_contradiction, half_life, half_life_vote, live_steps, renewal, reply_lead, \
+    base_contradiction_artifact, base_contradiction, half_life, half_life_vote, live_steps, renewal, reply_window, \
     max_reacts, max_arguments, seed_vouched, damping, w_min, broad, cold_until, floor_cap, floor_from_days, \
     floor_to_days, work_half, work_cap, critic_factor, knowledge_voices, replicas_confirmed, replicas_recent and \
     recent";

@@ -201,8 +201,8 @@ fn policy(out: &mut String, config: &Config) {
         ("half_life_vote", p.half_life_vote, "Half-life of votes (2.1)."),
         ("renewal", p.renewal, "The least time between two renewals that count (2)."),
         (
-            "reply_lead",
-            p.reply_lead,
+            "reply_window",
+            p.reply_window,
             "How long before the contradicting react a reasoned reply may be created (2).",
         ),
         ("recent", p.recent, "How long a post counts as young, and reliance as recent (8)."),

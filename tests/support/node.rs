@@ -56,7 +56,7 @@ pub fn react_of(key: u16, at: Millis, on: Hex32, data: Value) -> (Hex32, String)
 
 /// A network whose reader is a key.
 pub fn network(id: &str, reader: Hex32) -> Network {
-    Network { id: id.into(), profiles: vec![reader], pow_bits: 0 }
+    Network { id: id.into(), profiles: vec![reader], distrusted: Vec::new(), pow_bits: 0 }
 }
 
 /// `main`, read by key 1, without limits on who sends.

@@ -86,7 +86,7 @@ impl Reading<'_> {
     /// and reacts first, those that argue for this run.
     fn arguments(&self, run: &[ReactOn]) -> Vec<Argument> {
         let lead =
-            |first: &ReactOn| Millis(first.stamp.created_at.0.saturating_sub(self.policy.reply_lead.0));
+            |first: &ReactOn| Millis(first.stamp.created_at.0.saturating_sub(self.policy.reply_window.0));
         let against = || self.reacts.iter().filter(|r| r.value == Some(-1));
         let (Some(run_first), Some(first)) = (run.first(), against().next()) else {
             return Vec::new();

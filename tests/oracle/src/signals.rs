@@ -244,7 +244,7 @@ impl Reader<'_> {
         let argues = |e| self.say(e).evidence.given() || self.names(author, e).is_some();
         let minus = || reacts.iter().copied().filter(|&e| self.say(e).value == Some(-1));
         let replies_since = |react: Event| {
-            let lead = net.policy.reply_lead.0;
+            let lead = net.policy.reply_window.0;
             net.stamp(react).created_at.0.saturating_sub(lead)
         };
         let (Some(first), Some(&run_first)) = (minus().next(), run.first()) else {

@@ -229,6 +229,7 @@ impl World {
     pub fn config(&self) -> Config {
         let network = |network, profiles| Network {
             profiles: (0..profiles).map(|k| key(network, k)).collect(),
+            distrusted: Vec::new(),
             pow_bits: self.pow_bits,
         };
         Config { networks: vec![network(0, self.profiles), network(1, 1)], ..Config::default() }
