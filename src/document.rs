@@ -14,8 +14,10 @@ use crate::event::Hex32;
 use crate::intake::Intake;
 use changed::Noted;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use wats_dataflows::ids::{BlobId, EventId, GroupId, KeyId};
-use wats_dataflows::views::{AuthorView, BlobView, EntryView, Facet, GroupView, ListedView, PostView, View};
+use wats_dataflows::ids::{BlobId, EventId, GroupId, KeyId, NetworkId};
+use wats_dataflows::views::{
+    AuthorView, BlobView, EntryView, Facet, GroupView, ListedView, NetworkView, PostView, View,
+};
 
 /// All views, at the end of a tick.
 #[derive(Debug, Default)]
@@ -36,6 +38,8 @@ pub struct Document {
     pub groups: HashMap<Facet, GroupView>,
     /// Entries under each.
     pub listed: BTreeSet<ListedView>,
+    /// Networks that have a label.
+    pub networks: BTreeMap<NetworkId, NetworkView>,
     /// The members of each group that may have several.
     members: HashMap<GroupId, BTreeSet<Hex32>>,
 }
@@ -91,6 +95,8 @@ impl Document {
             View::Group(group) => drop(replace(&mut self.groups, group.facet, here.then_some(*group))),
             View::Listed(listed) if here => drop(self.listed.insert(*listed)),
             View::Listed(listed) => drop(self.listed.remove(listed)),
+            View::Network(network) if here => drop(self.networks.insert(network.network, network.clone())),
+            View::Network(network) => drop(self.networks.remove(&network.network)),
         }
     }
 

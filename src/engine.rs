@@ -31,9 +31,6 @@ pub const MAX_WORKERS: usize = 64;
 /// that it waited on before.
 const NAP: Duration = Duration::from_millis(1);
 
-/// Effort that an arrangement spends on merging when a tick brings it nothing.
-const IDLE_MERGE_EFFORT: isize = 1000;
-
 /// Why the engine cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
@@ -166,9 +163,8 @@ impl Engine {
         let queues = receivers.into_iter().zip(answer).map(Some).collect::<Vec<_>>();
         let queues = Mutex::new(queues);
         let (config, watched) = (Arc::new(config), lost.clone());
-        let mut settings = timely::WorkerConfig::default();
-        let merging = differential_dataflow::Config { idle_merge_effort: Some(IDLE_MERGE_EFFORT) };
-        differential_dataflow::configure(&mut settings, &merging);
+        // An arrangement that a tick brings nothing merges nothing: a single record would wait for it.
+        let settings = timely::WorkerConfig::default();
         let threads = timely::execute::execute_from(builders, guard, settings, move |worker| {
             let queue = {
                 let mut queues = queues.lock().unwrap_or_else(PoisonError::into_inner);

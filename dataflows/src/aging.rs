@@ -8,7 +8,7 @@ use crate::fixed::Fixed;
 use crate::ids::{EventId, KeyId, Millis, NetworkId};
 use crate::incremental::Machine;
 use crate::policy::{Config, Policy};
-use crate::signals::{Pair, PairSignals, Stance};
+use crate::signals::{Cite, Pair, PairSignals, Stance};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -72,7 +72,7 @@ impl Aged {
     }
 }
 
-/// All signals of a key on a post-like event, at the current time.
+/// All signals of a key on an event, at the current time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct AgedPair {
     /// Who, on what, by whom.
@@ -84,10 +84,21 @@ pub struct AgedPair {
     /// A use.
     pub used: Option<Aged>,
     /// A cite.
-    pub cite: Option<Aged>,
+    pub cite: Option<(Cite, Aged)>,
 }
 
 impl AgedPair {
+    /// A citation, with its base; a mere reply is none.
+    pub fn citation(&self, policy: &Policy) -> Option<(Aged, Fixed)> {
+        self.cite.and_then(|(cite, aged)| (cite == Cite::Citation).then_some((aged, policy.base_cite)))
+    }
+
+    /// The value of a cite of either kind.
+    pub fn cited(&self, policy: &Policy) -> Option<Fixed> {
+        let base = |cite| if cite == Cite::Citation { policy.base_cite } else { policy.base_reply };
+        self.cite.map(|(cite, aged)| aged.value(base(cite)))
+    }
+
     /// A confirm, with its base.
     pub fn confirm(&self, policy: &Policy) -> Option<(Aged, Fixed)> {
         match self.stance {
@@ -132,10 +143,10 @@ impl AgedPair {
         [accept, confirm, used].into_iter().flatten().max().unwrap_or_default()
     }
 
-    /// The largest decay among accept and use (section 3, *Seeds*).
-    pub fn relied(&self) -> Fixed {
+    /// The largest decay among accept and use, where there is one (section 3, *Seeds*).
+    pub fn relied(&self) -> Option<Fixed> {
         let signals = [self.accept, self.used].into_iter().flatten();
-        signals.map(|a| decay(u64::from(a.steps))).max().unwrap_or_default()
+        signals.map(|a| decay(u64::from(a.steps))).max()
     }
 }
 
@@ -255,7 +266,9 @@ impl<A: Ages + Default> Machine for Calendar<A> {
 pub struct AgingPair {
     to: KeyId,
     network: NetworkId,
+    on_post: bool,
     stance: Option<Stance>,
+    cite: Cite,
     /// Clocks of the stance, the accept, the use and the cite; [`NEVER`] where there is none.
     clocks: [Millis; 4],
 }
@@ -265,7 +278,14 @@ const NEVER: Millis = Millis(u64::MAX);
 
 impl Default for AgingPair {
     fn default() -> Self {
-        AgingPair { to: KeyId(0), network: NetworkId(0), stance: None, clocks: [NEVER; 4] }
+        AgingPair {
+            to: KeyId(0),
+            network: NetworkId(0),
+            on_post: true,
+            stance: None,
+            cite: Cite::Citation,
+            clocks: [NEVER; 4],
+        }
     }
 }
 
@@ -323,14 +343,16 @@ impl Ages for AgingPair {
 
     fn apply(&mut self, change: PairChange, diff: i64) {
         let told = |clock: Option<Millis>| clock.filter(|_| diff > 0).unwrap_or(NEVER);
-        (self.to, self.network) = (change.pair().to, change.pair().network);
+        let Pair { to, network, on_post, .. } = *change.pair();
+        (self.to, self.network, self.on_post) = (to, network, on_post);
         let [stance, accept, used, cite] = &mut self.clocks;
         match change {
             PairChange::Signals(signals) => {
                 self.stance = signals.stance.filter(|_| diff > 0).map(|(stance, _)| stance);
                 *stance = told(signals.stance.map(|(_, clock)| clock));
                 *used = told(signals.used);
-                *cite = told(signals.cite);
+                *cite = told(signals.cite.map(|(_, clock)| clock));
+                self.cite = signals.cite.map_or(self.cite, |(cite, _)| cite);
             }
             PairChange::Accept(_, clock) => *accept = told(Some(clock)),
         }
@@ -347,11 +369,11 @@ impl Ages for AgingPair {
         let policy = &config.policy;
         let aged = |which| Some(aged(self.clock(which)?, self.half_life(which, policy), now, policy));
         Some(AgedPair {
-            pair: Pair { on, by, to: self.to, network: self.network },
+            pair: Pair { on, by, to: self.to, network: self.network, on_post: self.on_post },
             stance: self.stance.zip(aged(0)),
             accept: aged(1),
             used: aged(2),
-            cite: aged(3),
+            cite: aged(3).map(|aged| (self.cite, aged)),
         })
     }
 

@@ -16,7 +16,7 @@ use crate::origins::{Place, Standing};
 use crate::policy::Config;
 use crate::signals::{Argument, Contradiction};
 use crate::small::SmallMap;
-use crowd::{Crowd, Known};
+use crowd::{Crowd, Heard, Known};
 use graph::{At, Graph, Link};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -33,6 +33,9 @@ pub enum Told {
     Contradiction(Contradiction),
     /// What is known of a key.
     Standing(KeyId, Standing),
+    /// The key contradicts so many posts that stand for something: `n(A)`, beyond what it has full
+    /// force for.
+    Spread(KeyId, i64),
     /// The key has a voice, in the run that asks for one.
     Voice(KeyId),
 }
@@ -84,14 +87,17 @@ pub enum Found {
     Verdict(Verdict),
     /// So many arguments that are IN attack the arguments of its contradictions.
     Rebuttals(EventId, u32),
+    /// The key's contradiction of this react is rebutted, in the framework of the post that the react
+    /// is on. Only the run by weight tells that: it is for section 5.
+    Refuted(EventId, KeyId),
 }
 
 impl Found {
-    /// The post it is about.
-    pub fn post(&self) -> EventId {
+    /// The event it is about.
+    pub fn on(&self) -> EventId {
         match self {
             Found::Verdict(verdict) => verdict.on,
-            Found::Rebuttals(post, _) => *post,
+            Found::Rebuttals(on, _) | Found::Refuted(on, _) => *on,
         }
     }
 }
@@ -116,7 +122,9 @@ pub struct Critic {
     pub by: KeyId,
     /// With what.
     pub arguments: Vec<Argument>,
-    /// The key has the weight, and in the run that asks for one the voice, to be heard.
+    /// `force(A)`.
+    pub force: Fixed,
+    /// The key has the force, and in the run that asks for one the voice, to be heard.
     pub heard: bool,
     /// Its assertions count.
     pub counts: bool,
@@ -132,6 +140,8 @@ struct Target {
     /// What was put out.
     shown: SmallMap<KeyId, Verdict>,
     rebuttals: u32,
+    /// Contradictions of reacts on the post that were put out as rebutted: react and critic.
+    refuted: BTreeSet<(EventId, KeyId)>,
 }
 
 /// The machine of section 4, for one of its two runs.
@@ -141,6 +151,8 @@ pub struct Contradictions {
     targets: FxHashMap<EventId, Target>,
     graph: Graph,
     keys: FxHashMap<KeyId, Known>,
+    /// `n(A)` of those who contradict much.
+    spread: FxHashMap<KeyId, i64>,
     voices: FxHashSet<KeyId>,
     /// For each key, the events it contradicts or wrote, that are contradicted.
     concerns: FxHashMap<KeyId, BTreeSet<EventId>>,
@@ -170,6 +182,7 @@ impl Contradictions {
             targets: FxHashMap::default(),
             graph: Graph::default(),
             keys: FxHashMap::default(),
+            spread: FxHashMap::default(),
             voices: FxHashSet::default(),
             concerns: FxHashMap::default(),
             touched: FxHashSet::default(),
@@ -178,11 +191,21 @@ impl Contradictions {
         }
     }
 
-    /// What is known of a key that may be heard in this run: of enough weight, and voice.
-    fn heard(&self, key: KeyId) -> Option<Known> {
+    /// `force(A)`.
+    pub fn force(&self, key: KeyId) -> Fixed {
+        let Some(known) = self.keys.get(&key) else { return Fixed::ZERO };
+        match self.spread.get(&key) {
+            Some(n) if !known.own => known.weight.scale(self.config.policy.full_force, *n).rounded(),
+            _ => known.weight,
+        }
+    }
+
+    /// What is known of a key that may be heard in this run: of enough force, and voice.
+    fn heard(&self, key: KeyId) -> Option<Heard> {
         let known = self.keys.get(&key)?;
+        let (force, w_min) = (self.force(key), self.config.policy.w_min);
         let voice = !self.with_voice || self.voices.contains(&key);
-        (known.weight >= self.config.policy.w_min && voice).then_some(*known)
+        (force.min(known.weight) >= w_min && voice).then(|| Heard::new(known, force))
     }
 
     /// `weight(author(X))`, against which critics of X are weighed.
@@ -199,6 +222,7 @@ impl Contradictions {
             .map(|(by, arguments)| Critic {
                 by: *by,
                 arguments: arguments.clone(),
+                force: self.force(*by),
                 heard: target.crowd.hears(*by),
                 counts: target.crowd.counts(*by),
             })
@@ -286,7 +310,7 @@ impl Contradictions {
         self.touched.insert((on, by));
         let target = self.targets.entry(on).or_default();
         target.author = Some(to);
-        target.post = told.on_post;
+        target.post = told.pair.on_post;
         if here {
             target.critics.insert(by, told.arguments);
         } else {
@@ -432,6 +456,34 @@ impl Contradictions {
             out.extend((count > 0).then_some((Found::Rebuttals(post, count), 1)));
         }
     }
+
+    /// Judges the contradictions of the reacts that argue against a post, in its framework.
+    fn judge_reacts(&mut self, on: At, framework: &Framework, out: &mut Vec<(Found, i64)>) {
+        let mut refuted = BTreeSet::new();
+        for (_, at) in &self.graph.vertex(on).open {
+            let event = self.graph.vertex(*at).event;
+            let Some(react) = self.targets.get(&event).filter(|target| !target.post) else { continue };
+            let critics = react.critics.iter().filter(|(by, _)| react.crowd.counts(**by));
+            let rebutted = critics.filter(|(by, arguments)| self.rebutted(*at, **by, arguments, framework));
+            refuted.extend(rebutted.map(|(by, _)| (event, *by)));
+        }
+        let post = self.graph.vertex(on).event;
+        let Some(target) = self.targets.get_mut(&post) else { return };
+        let before = std::mem::replace(&mut target.refuted, refuted);
+        let gone = before.difference(&target.refuted).map(|(react, by)| (Found::Refuted(*react, *by), -1));
+        out.extend(gone);
+        let new = target.refuted.difference(&before).map(|(react, by)| (Found::Refuted(*react, *by), 1));
+        out.extend(new);
+    }
+
+    /// A key's contradiction of a node argues with assertions that remain, and all its arguments are OUT.
+    fn rebutted(&self, node: At, by: KeyId, arguments: &[Argument], framework: &Framework) -> bool {
+        let out = |y: &Argument| {
+            let label = self.graph.at(y.event).and_then(|at| framework.label_of(at));
+            label == Some(Label::Out)
+        };
+        framework.argues(node, self.who(by)) && arguments.iter().all(out)
+    }
 }
 
 /// What rebuts the contradictions of a post.
@@ -450,6 +502,14 @@ impl Machine for Contradictions {
         match told {
             Told::Contradiction(contradiction) => self.told_contradiction(contradiction, diff > 0),
             Told::Standing(key, standing) => self.told_standing(key, &standing, diff > 0),
+            Told::Spread(key, n) => {
+                if diff > 0 {
+                    self.spread.insert(key, n);
+                } else {
+                    self.spread.remove(&key);
+                }
+                self.reweighed.insert(key);
+            }
             Told::Voice(key) => {
                 if diff > 0 {
                     self.voices.insert(key)
@@ -475,6 +535,9 @@ impl Machine for Contradictions {
             framework.label(&self.graph, on, &|key| self.who(key));
             let keys = single.remove(&on).unwrap_or_default();
             self.judge(on, keys, Some(&framework), out);
+            if !self.with_voice {
+                self.judge_reacts(on, &framework, out);
+            }
         }
         for (on, keys) in single {
             self.judge(on, keys, None, out);

@@ -1,7 +1,7 @@
 //! Section 7: digests that qualify and supersede, canonical answers, and what covers what.
 
 use crate::fixed::Fixed;
-use crate::ids::{EventId, KeyId, Stamp};
+use crate::ids::{EventId, KeyId, Millis, Stamp};
 use crate::incremental::Changes;
 use crate::policy::Policy;
 use crate::relations::HeldById;
@@ -9,6 +9,7 @@ use crate::status::Judged;
 use crate::views::{CanonicalView, CoverView, EntryView, Status};
 use differential_dataflow::operators::ThresholdTotal;
 use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
 
 /// A digest with refs, as it was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -27,8 +28,9 @@ pub struct Sources<'s> {
     pub digests: Changes<'s, (EventId, Digest)>,
     /// What these cite: (digest, ref).
     pub refs: Changes<'s, (EventId, EventId)>,
-    /// Post-like events whose parent is the root they claim, digests only with refs: (answer, root).
-    pub answers: Changes<'s, (EventId, EventId)>,
+    /// Post-like events whose parent is the root they claim, digests only with refs: (answer, (root,
+    /// `received_at`)).
+    pub answers: Changes<'s, (EventId, (EventId, Millis))>,
     /// Held asks.
     pub asks: Changes<'s, EventId>,
     /// All held events.
@@ -102,14 +104,17 @@ pub fn knowledge<'s>(sources: Sources<'s>, policy: &Policy) -> Knowledge<'s> {
     let digests = qualifying.antijoin(superseded.clone());
 
     let answers = sources.answers.antijoin(superseded);
-    let answers = answers.join_map(confirmed, |id, thread, c| (*thread, (*c, *id)));
-    let answers = answers.filter(|(_, (c, _))| c.as_answer).semijoin(sources.asks);
+    let answers =
+        answers.join_map(confirmed, |id, (thread, received_at), c| (*thread, (*c, *received_at, *id)));
+    let answers = answers.filter(|(_, (c, ..))| c.as_answer).semijoin(sources.asks);
     let canonical = answers.reduce_named("canonical", |_, answers, output| {
+        // Of equals the first received: a copy does not replace what it copied.
+        let first = |received_at: Millis, c: &Confirmed, id: EventId| Reverse((received_at, c.stamp.tie, id));
         let best = answers
             .iter()
             .map(|(answer, _)| **answer)
-            .max_by_key(|(c, id)| (c.score, c.accepts, c.stamp, *id));
-        output.extend(best.map(|best| (best, 1)));
+            .max_by_key(|(c, received_at, id)| (c.score, c.accepts, first(*received_at, c, *id)));
+        output.extend(best.map(|(c, _, id)| ((c, id), 1)));
     });
 
     // Where a post belongs: to its thread, or to itself where it has no parent.

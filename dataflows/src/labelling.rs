@@ -126,6 +126,11 @@ impl Framework {
         self.node_at.get(at).map(|node| self.nodes[node as usize].label)
     }
 
+    /// A key's assertions on a node remain: it does not argue in its own cause.
+    pub fn argues(&self, at: At, who: Who) -> bool {
+        self.node_at.get(at).is_some_and(|x| self.remains(who, x))
+    }
+
     /// Tells `defeaters` the arguments that are IN and attack an argument against the post.
     pub fn defeaters(&self, graph: &Graph, at: At, who: &impl Fn(KeyId) -> Who, mut tell: impl FnMut(At)) {
         let Some(x) = self.node_at.get(at) else { return };

@@ -12,22 +12,24 @@
 //! | 2.1 weight classes and decay | [`aging`] |
 //! | 3 seeds, groups, edges, flow | [`trust`] |
 //! | 3 origins, class, partiality, counting | [`origins`] |
-//! | 4 contradictions | [`contradictions`], [`labelling`] |
+//! | 4 contradictions | [`force`], [`contradictions`], [`labelling`] |
 //! | 5 reputation | [`merits`], [`reputation`] |
 //! | 6 post status | [`status`] |
 //! | 7 knowledge entries | [`knowledge`] |
 //! | 8 survival | [`survival`] |
-//! | none: a map of 6 and 7 | [`browse`] |
+//! | none: a map of 6 and 7; labels of networks | [`browse`]; [`labels`] |
 
 pub mod aging;
 pub mod browse;
 pub mod contradictions;
 pub mod facts;
 pub mod fixed;
+pub mod force;
 pub mod ids;
 pub mod incremental;
 pub mod knowledge;
 pub mod labelling;
+pub mod labels;
 pub mod latest;
 pub mod merits;
 pub mod origins;
@@ -45,8 +47,10 @@ use crate::aging::{AgingKey, AgingPair, AgingPost, Calendar, PairChange};
 use crate::browse::{Groups, Places, Put};
 use crate::contradictions::{Contradictions, Found};
 use crate::facts::EventFact;
+use crate::force::{Spread, Stakes};
 use crate::ids::{BlobId, KeyId, Millis, NetworkId};
 use crate::incremental::{Machine, Shared, Tick, run, run_beside, run_timed};
+use crate::labels::Labels;
 use crate::latest::{Latest, LatestAccept};
 use crate::merits::Merits;
 use crate::policy::Config;
@@ -155,6 +159,7 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
     let signals = signals.concat(accepts.map(|a| PairChange::Accept(a.pair, a.clock)));
     let pair_calendar = shared(Calendar::<AgingPair>::new(config.clone()));
     let route_pair = |change: &PairChange| route(change.pair().on.0);
+    let supports = force::supports(signals.clone());
     let aged = run_timed("aging signals", signals, clock.clone(), route_pair, pair_calendar.clone());
 
     // 3. Trust.
@@ -174,15 +179,30 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
         trust::relied_on(aged.clone(), config.clone()),
     ]);
     let trust = shared(Trust::new(config.clone()));
-    let standing = run("trust", told, by_network, trust.clone());
+    let trusted = run("trust", told, by_network, trust.clone());
+    let standing = trusted.clone().flat_map(|output| match output {
+        trust::Output::Standing(k, s) => Some((k, s)),
+        trust::Output::Temper(..) => None,
+    });
+    let places = standing.clone().map(move |(k, s)| (k, s.place(w_min)));
 
-    // 4. Contradictions, the first run: by weight.
+    // 4. Contradictions: the force of those who contradict much, then the first run, by weight.
     let contradictions = said.clone().flat_map(|said| match said {
-        Said::Contradiction(c) => Some((c.pair.network, contradictions::Told::Contradiction(c))),
+        Said::Contradiction(c) => Some(c),
         _ => None,
     });
-    let critics = standing.clone().map(|(k, s)| (s.network, contradictions::Told::Standing(k, s)));
-    let arguments = contradictions.concat(critics);
+    let stakes = supports.concat(force::contradicted(contradictions.clone()));
+    let route_stakes = |told: &force::Told| match told {
+        force::Told::Of(on, _) => route(on.0),
+        force::Told::Place(..) => unreachable!("told to every worker"),
+    };
+    let standing_where = places.clone().map(|(k, place)| force::Told::Place(k, place));
+    let stakes = run_beside("stakes", stakes, standing_where, route_stakes, shared(Stakes::default()));
+    let spread = run("spread", stakes, |(_, k, _)| route(k.0), shared(Spread::new(config.clone())));
+    let arguments = contradictions
+        .map(|c| (c.pair.network, contradictions::Told::Contradiction(c)))
+        .concat(standing.clone().map(|(k, s)| (s.network, contradictions::Told::Standing(k, s))))
+        .concat(spread.map(|(network, k, n)| (network, contradictions::Told::Spread(k, n))));
     let first_run = shared(Contradictions::new(config.clone(), false));
     let first_run = run("contradictions by weight", arguments.clone(), by_network, first_run);
 
@@ -197,10 +217,11 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
             .map(|(on, (_, k))| merits::Told::Of(on, merits::OfPost::Author(k))),
         first_run.flat_map(|found| match found {
             Found::Verdict(v) => Some(merits::Told::Of(v.on, merits::OfPost::Verdict(v))),
+            Found::Refuted(react, by) => Some(merits::Told::Of(react, merits::OfPost::Refuted(by))),
             Found::Rebuttals(..) => None,
         }),
     ]);
-    let places = standing.clone().map(move |(k, s)| merits::Told::Place(k, s.place(w_min)));
+    let places = places.map(|(k, place)| merits::Told::Place(k, place));
     let route_merits = |told: &merits::Told| match told {
         merits::Told::Of(on, _) => route(on.0),
         merits::Told::Place(..) => unreachable!("told to every worker"),
@@ -224,6 +245,16 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
     let second_run = shared(Contradictions::new(config.clone(), true));
     let found = run("contradictions by voice", arguments.concat(voices), by_network, second_run.clone());
 
+    // What a reader should know of each network.
+    let reader = config.clone();
+    let companions = with_weight.clone().filter(move |(network, k)| !reader.profiles(*network).contains(k));
+    let labels = companions.map(|(network, _)| (network, labels::Told::Companion));
+    let labels = labels.concat(trusted.flat_map(|output| match output {
+        trust::Output::Temper(network, temper) => Some((network, labels::Told::Temper(temper))),
+        trust::Output::Standing(..) => None,
+    }));
+    let labels = run("labels", labels, by_network, shared(Labels::default()));
+
     // 8. Survival: who holds which blob.
     let attaching = said.flat_map(|said| match said {
         Said::Attaching(a) => Some((a.by, (a.react, a.on, a.own))),
@@ -240,10 +271,11 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
     let young =
         run_timed("aging posts", relations::written(posts.clone()), clock, |(on, _)| route(on.0), young);
     let policy = config.policy.clone();
-    let words = aged.map(move |p| (p.pair.on, status::OfPost::Word(p.pair.by, Word::new(&p, &policy))));
+    let words = aged.filter(|p| p.pair.on_post);
+    let words = words.map(move |p| (p.pair.on, status::OfPost::Word(p.pair.by, Word::new(&p, &policy))));
     let told = words.concatenate([
         relations::authored(posts.clone()).map(|(on, (stamp, k))| (on, status::OfPost::Held(stamp, k))),
-        found.map(|found| (found.post(), status::OfPost::Found(found))),
+        found.map(|found| (found.on(), status::OfPost::Found(found))),
         young.map(|on| (on, status::OfPost::Young)),
         holders.clone().map(|(on, blob)| (on, status::OfPost::Holds(blob))),
     ]);
@@ -315,6 +347,7 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
             blobs.map(View::Blob),
             groups.map(View::Group),
             listed,
+            labels.map(View::Network),
         ])
         .inspect_batch(move |_, changes| sink.borrow_mut().extend_from_slice(changes))
         .probe_with(&probe);

@@ -31,7 +31,7 @@ pub fn parts(place: &Place) -> [Part; 2] {
 /// For or against an author.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Side {
-    /// Accepts, confirms, uses and cites: `earned`.
+    /// Accepts, confirms, uses and citations: `earned`.
     For,
     /// Standing contradictions: `lost`.
     Against,
@@ -58,12 +58,14 @@ pub enum OfPost {
     Gift(KeyId, Gift),
     /// A contradiction of it, judged by the first run.
     Verdict(Verdict),
+    /// The key's contradiction of it, a react, is rebutted.
+    Refuted(KeyId),
 }
 
 /// What the signals of a key on a post are worth to its author, if the key is heavy enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Gift {
-    /// By side: the largest value of its accept, confirm, use and cite, and of a contradiction.
+    /// By side: the largest value of its accept, confirm, use and citation, and of a contradiction.
     values: [Fixed; 2],
 }
 
@@ -73,7 +75,7 @@ const NOTHING: Fixed = Fixed(-1);
 impl Gift {
     /// What a key gives, unless that is nothing.
     pub fn new(pair: &AgedPair, policy: &Policy) -> Option<Gift> {
-        let cite = pair.cite.map(|a| a.value(policy.base_cite));
+        let cite = pair.citation(policy).map(|(aged, base)| aged.value(base));
         let positive = cite.is_some() || pair.supports().next().is_some();
         let good = if positive { pair.support(policy).max(cite.unwrap_or_default()) } else { NOTHING };
         let bad = pair.contradiction(policy).map_or(NOTHING, |(aged, base)| aged.value(base));
@@ -92,8 +94,10 @@ pub enum Merit {
     Value(Side, Part),
     /// A member with such a signal; the multiplicity is the number of posts.
     Member(Side, Part, KeyId),
-    /// The value of a standing contradiction by the author.
-    Refuted,
+    /// The value of a standing contradiction by the key: `z`.
+    Upheld,
+    /// The value of a rebutted contradiction by the key: `u`.
+    Rebutted,
 }
 
 /// A post, as its merits are read.
@@ -102,6 +106,8 @@ struct Post {
     author: Option<KeyId>,
     gifts: SmallMap<KeyId, Gift>,
     stands: SmallMap<KeyId, ()>,
+    /// Whose contradictions are rebutted.
+    rebutted: SmallMap<KeyId, ()>,
     /// Values by side and part, kept where scanning all gifts would be slow.
     index: Option<Box<Index>>,
 }
@@ -150,7 +156,8 @@ impl Post {
         let counts = author.is_some_and(|author| author.heavy && !author.partial_to(place));
         Credit {
             sides: [good, bad].map(|value| Some((value?, parts(place)))),
-            refuted: bad.filter(|_| counts).map(|value| (by, value)),
+            upheld: bad.filter(|_| counts),
+            rebutted: gift.value(Side::Against).filter(|_| self.rebutted.get(&by).is_some()),
         }
     }
 
@@ -198,8 +205,10 @@ struct Before {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Credit {
     sides: [Option<(Fixed, [Part; 2])>; 2],
-    /// By whom a standing contradiction is, and what it is worth to them.
-    refuted: Option<(KeyId, Fixed)>,
+    /// What a standing contradiction is worth to the key itself.
+    upheld: Option<Fixed>,
+    /// What a rebutted one costs it.
+    rebutted: Option<Fixed>,
 }
 
 impl Credit {
@@ -244,11 +253,13 @@ impl Merits {
     /// Puts out how the merits of a post differ, now that the tick is complete.
     fn compare(&mut self, on: EventId, before: &Before, out: &mut Vec<((KeyId, Merit), i64)>) {
         let post = &self.posts[&on];
-        let Some(author) = before.author.or(post.author) else { return };
         let turned: Vec<Turned> = {
             let keys = before.keys.iter();
             keys.map(|(by, old)| Turned { by: *by, old, new: post.credit(*by, &self.keys) }).collect()
         };
+        turned.iter().for_each(|turned| turned.own_merits(out));
+        // A react has no author here: what is said of it earns nobody anything.
+        let Some(author) = before.author.or(post.author) else { return };
         // Per part, the largest of the touched keys, before and after; the others give what they gave.
         let mut largest = Largest::default();
         for (at, credit) in turned.iter().flat_map(|t| [(0, t.old), (1, &t.new)]) {
@@ -300,6 +311,20 @@ struct Turned<'a> {
     new: Credit,
 }
 
+impl Turned<'_> {
+    /// Puts out how the key's own merits differ: what its accusation gives it, or costs it.
+    fn own_merits(&self, out: &mut Vec<((KeyId, Merit), i64)>) {
+        let accused = [
+            (Merit::Upheld, self.old.upheld, self.new.upheld),
+            (Merit::Rebutted, self.old.rebutted, self.new.rebutted),
+        ];
+        for (merit, was, is) in accused.into_iter().filter(|(_, was, is)| was != is) {
+            out.extend(was.map(|value| ((self.by, merit), -value.0)));
+            out.extend(is.map(|value| ((self.by, merit), value.0)));
+        }
+    }
+}
+
 impl Merits {
     fn told(&mut self, on: EventId, told: OfPost, here: bool) {
         match told {
@@ -321,9 +346,16 @@ impl Merits {
             }
             OfPost::Verdict(verdict) => {
                 self.touch(on, verdict.by);
-                if verdict.outcome == Outcome::Stands {
-                    self.posts.entry(on).or_default().stands.keep(verdict.by, here);
+                let post = self.posts.entry(on).or_default();
+                match verdict.outcome {
+                    Outcome::Stands => post.stands.keep(verdict.by, here),
+                    Outcome::Rebutted { .. } => post.rebutted.keep(verdict.by, here),
+                    Outcome::Undecided => {}
                 }
+            }
+            OfPost::Refuted(by) => {
+                self.touch(on, by);
+                self.posts.entry(on).or_default().rebutted.keep(by, here);
             }
         }
     }
@@ -355,7 +387,8 @@ impl Machine for Merits {
         for (on, before) in std::mem::take(&mut self.touched) {
             self.compare(on, &before, out);
             let post = &self.posts[&on];
-            if post.author.is_none() && post.gifts.is_empty() && post.stands.is_empty() {
+            let silent = post.gifts.is_empty() && post.stands.is_empty() && post.rebutted.is_empty();
+            if post.author.is_none() && silent {
                 self.posts.remove(&on);
             }
         }
@@ -369,8 +402,4 @@ fn members(author: KeyId, by: KeyId, old: &Credit, new: &Credit, out: &mut Vec<(
     let member = |(side, part): (Side, Part)| (author, Merit::Member(side, part, by));
     out.extend(was.iter().filter(|p| !is.contains(p)).map(|p| (member(*p), -1)));
     out.extend(is.iter().filter(|p| !was.contains(p)).map(|p| (member(*p), 1)));
-    if old.refuted != new.refuted {
-        out.extend(old.refuted.map(|(key, value)| ((key, Merit::Refuted), -value.0)));
-        out.extend(new.refuted.map(|(key, value)| ((key, Merit::Refuted), value.0)));
-    }
 }

@@ -284,6 +284,18 @@ impl<V: Copy + Ord> Values<V> {
         largest.map(|(v, _)| *v)
     }
 
+    /// The values and their keys, the largest first.
+    pub fn descending(&self) -> impl Iterator<Item = (V, KeyId)> {
+        let (mut few, many) = match self {
+            Values::None => (Vec::new(), None),
+            Values::One(one) => (vec![*one], None),
+            Values::Few(few) => (few.clone(), None),
+            Values::Many(many) => (Vec::new(), Some(many)),
+        };
+        few.sort_unstable_by(|a, b| b.cmp(a));
+        few.into_iter().chain(many.into_iter().flat_map(|many| many.iter().rev().copied()))
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         match self {

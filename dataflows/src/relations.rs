@@ -156,15 +156,19 @@ fn said(e: &EventFact, react: &React) -> ReactOn {
 /// A post-like event, once for each event that it has as parent or in its refs.
 fn citing(e: &EventFact) -> impl Iterator<Item = (EventId, Told)> + use<> {
     let mut cited: Vec<EventId> = Vec::new();
-    let mut blank = true;
+    let (mut blank, mut parent) = (true, None);
     if let Some(post) = post(e) {
-        cited.extend(post.refs.iter().copied().chain(post.reply.map(|r| r.parent)));
+        parent = post.reply.map(|r| r.parent);
+        cited.extend(post.refs.iter().copied().chain(parent));
         blank = post.blank;
     }
     cited.sort_unstable();
     cited.dedup();
-    let citing = Citing { received_at: e.received_at, stamp: e.stamp, by: e.author, id: e.id, blank };
-    cited.into_iter().map(move |on| (on, Told::Citing(citing)))
+    let (received_at, stamp, by, id) = (e.received_at, e.stamp, e.author, e.id);
+    cited.into_iter().map(move |on| {
+        let reply = parent == Some(on);
+        (on, Told::Citing(Citing { received_at, stamp, by, id, blank, reply }))
+    })
 }
 
 /// Reacts whose artifact the node holds.
@@ -278,12 +282,12 @@ pub fn digest_refs<'s>(posts: Events<'s>) -> Changes<'s, (EventId, EventId)> {
     })
 }
 
-/// Answers to the root that they claim; digests only with refs.
-pub fn answers<'s>(posts: Events<'s>) -> Changes<'s, (EventId, EventId)> {
+/// Answers to the root that they claim, and when they were received; digests only with refs.
+pub fn answers<'s>(posts: Events<'s>) -> Changes<'s, (EventId, (EventId, Millis))> {
     let may = |post: &Post| post.kind == PostKind::Post || is_sourced_digest(post);
     posts.flat_map(move |e| {
         let reply = post(&e).filter(|post| may(post))?.reply;
-        reply.filter(|r| r.parent == r.thread).map(|r| (e.id, r.parent))
+        reply.filter(|r| r.parent == r.thread).map(|r| (e.id, (r.parent, e.received_at)))
     })
 }
 

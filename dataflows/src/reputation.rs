@@ -46,10 +46,8 @@ pub struct Esteem {
     pub key: KeyId,
     /// What the trust graph says of it.
     pub standing: Standing,
-    /// `earned(a)`.
-    pub earned: Fixed,
-    /// `lost(a)`.
-    pub lost: Fixed,
+    /// `reputation(a)`.
+    pub reputation: Fixed,
     /// `voice(a)`.
     pub voice: Fixed,
 }
@@ -57,7 +55,7 @@ pub struct Esteem {
 /// What of a key's esteem weighs in a post's status.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Voter {
-    /// `voice(k)`.
+    /// `voice(k)`; zero where the key has no weight, as it moves nothing then.
     pub voice: Fixed,
     /// `voice(k) >= W_MIN`: the key has weight.
     pub has_weight: bool,
@@ -77,17 +75,13 @@ impl Voter {
 impl Esteem {
     /// What of it weighs in a status.
     pub fn voter(&self, w_min: Fixed) -> Voter {
+        let has_weight = self.has_weight(w_min);
         Voter {
-            voice: self.voice,
-            has_weight: self.has_weight(w_min),
-            takes_part: self.has_weight(w_min) && self.standing.trust >= w_min,
+            voice: if has_weight { self.voice } else { Fixed::ZERO },
+            has_weight,
+            takes_part: has_weight && self.standing.trust >= w_min,
             allegiance: self.standing.allegiance.clone(),
         }
-    }
-
-    /// `reputation(a) = weight(a) + earned(a) - lost(a)`.
-    pub fn reputation(&self) -> Fixed {
-        self.standing.weight() + self.earned - self.lost
     }
 
     /// The key has weight: its voice is at least `W_MIN`.
@@ -104,7 +98,7 @@ impl Esteem {
             trust: self.standing.trust,
             floor: self.standing.floor,
             weight: self.standing.weight(),
-            reputation: self.reputation(),
+            reputation: self.reputation,
             voice: self.voice,
             group: self.standing.allegiance.group,
             class: self.standing.allegiance.class,
@@ -191,7 +185,9 @@ struct Author {
     cells: SmallMap<(Side, Part), Cell>,
     /// Sums of worth: for by groups, for by classes, against by groups, against by classes.
     worth: [i64; 4],
-    refuted: i64,
+    /// `z` and `u`: the values of its contradictions that stand, and that are rebutted.
+    upheld: i64,
+    rebutted: i64,
     shown: Option<Esteem>,
     touched: FxHashMap<(Side, Part), i64>,
 }
@@ -222,21 +218,27 @@ impl Author {
         }
     }
 
-    /// `weight(a) * sat(z) / ONE / 2`.
-    fn refuting(&self, weight: Fixed) -> Fixed {
-        Fixed(weight.times(Fixed(self.refuted).saturated()).0 / 2)
+    /// `earned(a)` and `lost(a)`.
+    fn merits(&self, weight: Fixed) -> [Fixed; 2] {
+        let [for_it, against] = [self.worth[0].min(self.worth[1]), self.worth[2].min(self.worth[3])];
+        [Fixed(for_it) + accused(weight, self.upheld), Fixed(against) + accused(weight, self.rebutted)]
     }
 
     fn esteem(&self, key: KeyId, config: &Config) -> Option<Esteem> {
         let standing = self.standing.clone()?;
         let weight = standing.weight();
-        let earned = Fixed(self.worth[0].min(self.worth[1])) + self.refuting(weight);
-        let lost = Fixed(self.worth[2].min(self.worth[3]));
+        let [earned, lost] = self.merits(weight);
         let own = config.profiles(standing.network).contains(&key);
         let reputation = i128::from(weight.0) + i128::from(earned.0) - i128::from(lost.0);
-        let voice = if own { weight } else { weight.min(Fixed(narrow(reputation))).max(Fixed::ZERO) };
-        Some(Esteem { key, standing, earned, lost, voice: voice.rounded() })
+        let reputation = Fixed(narrow(reputation)).rounded();
+        let voice = if own { weight } else { weight.min(reputation).max(Fixed::ZERO) };
+        Some(Esteem { key, standing, reputation, voice: voice.rounded() })
     }
+}
+
+/// What accusations of this value give their author, or cost it: `weight(a) * sat(x) / ONE / 2`.
+fn accused(weight: Fixed, value: i64) -> Fixed {
+    Fixed(weight.times(Fixed(value).saturated()).0 / 2)
 }
 
 /// The machine that adds up authors.
@@ -261,7 +263,8 @@ impl Reputation {
     fn told_merit(&mut self, key: KeyId, merit: Merit, diff: i64) {
         let author = self.authors.entry(key).or_default();
         match merit {
-            Merit::Refuted => author.refuted += diff,
+            Merit::Upheld => author.upheld += diff,
+            Merit::Rebutted => author.rebutted += diff,
             Merit::Value(side, part) => author.cell(side, part, &self.givers).values += diff,
             Merit::Member(side, part, by) => {
                 let more = author.cell(side, part, &self.givers).count(by, diff, &self.givers);

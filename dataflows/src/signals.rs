@@ -111,12 +111,14 @@ pub struct Citing {
     pub id: EventId,
     /// Its text is blank.
     pub blank: bool,
+    /// The target is its `parent`, whatever its `refs`.
+    pub reply: bool,
 }
 
 /// What the machine puts out for a pair.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Said {
-    /// The signals of a key on a post-like event, but for the accept.
+    /// The signals of a key, but for the accept: on a post-like event all, on a react a contradiction.
     Signals(PairSignals),
     /// The key contradicts the event.
     Contradiction(Contradiction),
@@ -126,7 +128,7 @@ pub enum Said {
     Attaching(Attaching),
 }
 
-/// The signals of a key on a post-like event, with their clocks.
+/// The signals of a key on an event, with their clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PairSignals {
     /// Who, on what, by whom.
@@ -136,7 +138,7 @@ pub struct PairSignals {
     /// A use.
     pub used: Option<Millis>,
     /// A cite.
-    pub cite: Option<Millis>,
+    pub cite: Option<(Cite, Millis)>,
 }
 
 /// A key, a target by another author, and that author.
@@ -150,6 +152,17 @@ pub struct Pair {
     pub to: KeyId,
     /// Their network.
     pub network: NetworkId,
+    /// X is post-like; otherwise it is a react.
+    pub on_post: bool,
+}
+
+/// What a cite is by (section 2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Cite {
+    /// By events that name the target in their `refs` and are no replies to it.
+    Citation,
+    /// By mere replies.
+    Reply,
 }
 
 /// A stance other than none (section 2).
@@ -176,8 +189,6 @@ pub enum Stance {
 pub struct Contradiction {
     /// A, X and `author(X)`.
     pub pair: Pair,
-    /// X is post-like.
-    pub on_post: bool,
     /// Its arguments, at least one, all by A.
     pub arguments: Vec<Argument>,
 }
@@ -274,7 +285,7 @@ impl Signals {
         let reacts = words.reacts();
         let reading = Reading {
             policy,
-            pair: Pair { on, by, to: target.author, network: target.network },
+            pair: Pair { on, by, to: target.author, network: target.network, on_post: target.post },
             target: *target,
             asked: talk.asked,
             words,

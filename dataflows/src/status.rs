@@ -4,7 +4,6 @@
 mod sums;
 
 use crate::contradictions::{Found, Verdict};
-use crate::fixed::Fixed;
 use crate::ids::{BlobId, EventId, KeyId, Stamp};
 use crate::incremental::Machine;
 use crate::origins::{Allegiance, Place};
@@ -106,8 +105,9 @@ struct Key {
 struct Keys(FxHashMap<KeyId, Key>);
 
 impl Keys {
+    /// What weighs of a key that has weight: no other key moves a status.
     fn voter(&self, key: KeyId) -> Option<&Voter> {
-        self.0.get(&key)?.voter.as_ref().filter(|voter| voter.voice > Fixed::ZERO)
+        self.0.get(&key)?.voter.as_ref().filter(|voter| voter.has_weight)
     }
 
     /// Where the author of a post stands.
@@ -155,8 +155,8 @@ impl Post {
     }
 
     /// Takes the contradictions out that support has outlived, and puts back those that it has not.
-    fn outlive(&self, sums: &mut Sums, keys: &Keys) {
-        for (k, by) in sums.outlive() {
+    fn outlive(&self, sums: &mut Sums, keys: &Keys, policy: &Policy) {
+        for (k, by) in sums.outlive(|k| keys.voter(k), policy.outlive_factor) {
             if let (Some(voter), Some(verdict)) = (keys.voter(k), self.verdicts.get(&k)) {
                 sums.contest.add(k, voter, verdict, by);
             }
@@ -170,7 +170,7 @@ impl Post {
             self.sums = None;
             scratch.clear();
             self.sum_up(scratch, keys);
-            self.outlive(scratch, keys);
+            self.outlive(scratch, keys, policy);
             return self.judged(post, scratch, keys, policy);
         }
         let mut sums = self.sums.take().unwrap_or_else(|| {
@@ -178,7 +178,7 @@ impl Post {
             self.sum_up(&mut sums, keys);
             sums
         });
-        self.outlive(&mut sums, keys);
+        self.outlive(&mut sums, keys, policy);
         let judged = self.judged(post, &sums, keys, policy);
         self.sums = Some(sums);
         judged
@@ -191,7 +191,7 @@ impl Post {
             Status::Contested
         } else if sums.live > 0 {
             Status::Confirmed
-        } else if sums.latest_support().is_some() {
+        } else if sums.supported() {
             Status::Stale
         } else {
             Status::Unverified
@@ -214,18 +214,19 @@ impl Post {
             post,
             author,
             status,
-            score: sums.positive.sum() - sums.negative.sum(),
+            score: (sums.positive.sum() - sums.negative.sum()).rounded(),
             counts,
             replicas,
-            why: self.why(status, contest),
+            why: self.why(status, counts.contradictions, contest),
         };
         Some(Judged { stamp, view, support: support(sums, place, keys), blobs: self.blobs.clone() })
     }
 
-    fn why(&self, status: Status, contest: &Contest) -> Option<Why> {
+    /// `why`; `keys` is `counts.contradictions`.
+    fn why(&self, status: Status, keys: u32, contest: &Contest) -> Option<Why> {
         match (status, contest.quoted(), contest.rebutted()) {
             (Status::Contested, Some((undecided, quoted)), _) => Some(Why::Contradicted {
-                keys: contest.keys as u32,
+                keys: keys.max(1),
                 evidence: !quoted.bare,
                 argument: quoted.event,
                 rebuttals: self.rebuttals,
@@ -297,7 +298,7 @@ impl Statuses {
                         post.words.remove(&k);
                     }
                 });
-                // Whoever has no voice says nothing yet.
+                // A key without weight moves nothing.
                 if self.keys.voter(k).is_none() {
                     return;
                 }
@@ -312,6 +313,7 @@ impl Statuses {
                 });
             }
             OfPost::Found(Found::Rebuttals(_, count)) => post.rebuttals = if here { count } else { 0 },
+            OfPost::Found(Found::Refuted(..)) => return,
             OfPost::Young => post.young = here,
             OfPost::Holds(blob) => {
                 let mut blobs: BTreeSet<BlobId> = post.blobs.iter().flat_map(|b| b.iter().copied()).collect();
@@ -328,9 +330,9 @@ impl Statuses {
 
     fn told_voter(&mut self, k: KeyId, voter: Voter, here: bool) {
         let key = self.keys.of(k);
-        let says: Vec<EventId> = match voter.voice {
-            Fixed::ZERO => Vec::new(),
-            _ => key.says.iter().map(|(on, ())| *on).collect(),
+        let says: Vec<EventId> = match voter.has_weight {
+            true => key.says.iter().map(|(on, ())| *on).collect(),
+            false => Vec::new(),
         };
         if here && key.place != Some(voter.place()) {
             // Whoever was partial to the author may no longer be: sum up anew.

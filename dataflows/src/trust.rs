@@ -14,10 +14,11 @@ mod rounds;
 
 use crate::aging::AgedPair;
 use crate::fixed::{Fixed, ONE};
-use crate::ids::{GroupId, KeyId, NetworkId, OwnerId};
+use crate::ids::{EventId, GroupId, KeyId, NetworkId, OwnerId};
 use crate::incremental::{Changes, Machine};
 use crate::origins::{Allegiance, Groups, ROUNDS, Rounds, Standing};
 use crate::policy::{Config, Policy};
+use crate::views::MAX_SUGGESTED;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,6 +43,26 @@ pub enum Told {
     /// An own profile accepts or uses what the key wrote; the multiplicity is the decay, the
     /// largest for each post.
     Relied(KeyId),
+    /// The same, however old; the multiplicity is the number of posts.
+    ReliedOnce(KeyId),
+}
+
+/// What the trust graph says.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Output {
+    /// Of a key.
+    Standing(KeyId, Standing),
+    /// Of a network.
+    Temper(NetworkId, Temper),
+}
+
+/// A network as a whole: what its label is made of.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Temper {
+    /// `cold > 0`.
+    pub cold: bool,
+    /// See [`crate::views::NetworkView::suggested`].
+    pub suggested: Vec<KeyId>,
 }
 
 /// The edge from one key to another.
@@ -72,6 +93,8 @@ struct Place {
 struct Node {
     network: NetworkId,
     profile: bool,
+    /// The reader will not hear it.
+    distrusted: bool,
     /// `age`, when it has held events.
     age: Option<Fixed>,
     work: i64,
@@ -79,7 +102,11 @@ struct Node {
     group: Option<GroupId>,
     vouched_by_reader: i64,
     relied: i64,
+    /// Its posts that own profiles accepted or used, however long ago.
+    relied_once: i64,
     seed: Fixed,
+    /// What it adds to `S`: its seed, without decay.
+    warmth: Fixed,
     anchor: bool,
     edges: BTreeMap<KeyId, Edge>,
     /// Keys with an edge to this one.
@@ -129,16 +156,34 @@ struct Touched {
     shares: FxHashMap<(KeyId, KeyId), Fixed>,
     /// Keys whose standing may differ.
     stale: FxHashSet<KeyId>,
+    /// Keys that an own profile began or ceased to vouch for.
+    vouched: FxHashSet<KeyId>,
 }
 
 /// A network as a whole.
 #[derive(Default)]
 struct Realm {
-    /// `S`: the seeds of keys that are not own profiles.
-    seeds: i64,
+    /// `S`: the seeds, without decay, of keys that are not own profiles.
+    warmth: i64,
     cold: i64,
     aged: FxHashSet<KeyId>,
     profile_owners: FxHashMap<OwnerId, i64>,
+    /// Keys that a vouch by the reader would help, by trust.
+    strangers: BTreeSet<(Fixed, KeyId)>,
+    shown: Option<Temper>,
+}
+
+impl Realm {
+    fn temper(&self) -> Temper {
+        let most = self.strangers.last().map(|(trust, _)| *trust);
+        let ties = self.strangers.iter().rev().take_while(|(trust, _)| Some(*trust) == most);
+        let mut suggested: Vec<KeyId> = ties.take(MAX_SUGGESTED + 1).map(|(_, key)| *key).collect();
+        if suggested.len() > MAX_SUGGESTED {
+            suggested.clear();
+        }
+        suggested.reverse();
+        Temper { cold: self.cold > 0, suggested }
+    }
 }
 
 /// The machine of section 3.
@@ -184,6 +229,7 @@ impl Trust {
         if node.group.is_none() {
             node.network = network;
             node.group = Some(GroupId::Alone(key));
+            node.distrusted = self.config.distrusted(network).contains(&key);
         }
         node
     }
@@ -241,27 +287,35 @@ impl Trust {
         if of_profiles { GroupId::Profiles(node.network) } else { GroupId::Owner(owner) }
     }
 
+    /// `s(k)` of a key relied on so much.
+    fn seed(&self, node: &Node, relied: i64) -> Fixed {
+        if node.distrusted {
+            return Fixed::ZERO;
+        }
+        let most = self.policy().seed_vouched;
+        let vouched = if node.vouched_by_reader > 0 { most } else { Fixed::ZERO };
+        let relied = most.scale(relied, relied.saturating_add(ONE.0));
+        if node.profile { ONE } else { relied.max(vouched) }
+    }
+
     fn reseed(&mut self) {
         for key in std::mem::take(&mut self.touched.seeds) {
-            let most = self.policy().seed_vouched;
             let node = self.node(key);
-            let relied = most.scale(node.relied, node.relied.saturating_add(ONE.0));
-            let vouched = if node.vouched_by_reader > 0 { most } else { Fixed::ZERO };
-            let seed = if node.profile { ONE } else { relied.max(vouched) };
-            let (before, network, profile) = (node.seed, node.network, node.profile);
-            if seed == before {
-                continue;
+            let once = node.relied_once.saturating_mul(ONE.0);
+            let seed = self.seed(node, node.relied);
+            let warmth = if node.profile { Fixed::ZERO } else { self.seed(node, once) };
+            let (before, warmth_before, network) = (node.seed, node.warmth, node.network);
+            self.node_mut(key).warmth = warmth;
+            self.realms.entry(network).or_default().warmth += warmth.0 - warmth_before.0;
+            if seed != before {
+                self.node_mut(key).seed = seed;
+                self.touched.stale.insert(key);
+                self.touched.keys.insert(key);
             }
-            self.node_mut(key).seed = seed;
-            if !profile {
-                self.realms.entry(network).or_default().seeds += seed.0 - before.0;
-            }
-            self.touched.stale.insert(key);
-            self.touched.keys.insert(key);
         }
         let until = self.policy().cold_until.0;
         for realm in self.realms.values_mut() {
-            let cold = (16 * i128::from((until - realm.seeds).max(0)) / i128::from(until)) as i64;
+            let cold = (16 * i128::from((until - realm.warmth).max(0)) / i128::from(until)) as i64;
             if cold != realm.cold {
                 realm.cold = cold;
                 self.touched.stale.extend(realm.aged.iter());
@@ -270,7 +324,7 @@ impl Trust {
     }
 
     fn floor(&self, node: &Node) -> Fixed {
-        let (Some(age), false) = (node.age, node.profile) else {
+        let (Some(age), false) = (node.age, node.profile || node.distrusted) else {
             return Fixed::ZERO;
         };
         let cold = self.realms.get(&node.network).map_or(0, |r| r.cold);
@@ -301,6 +355,22 @@ impl Trust {
                 _ => Arc::new(allegiance),
             },
         })
+    }
+
+    /// Shows another standing of a key, and counts it among those that a vouch would help.
+    fn show(&mut self, key: KeyId, standing: Option<Standing>) -> Option<Standing> {
+        let node = &mut self.nodes[key.0 as usize];
+        let realm = self.realms.entry(node.network).or_default();
+        let before = std::mem::replace(&mut node.shown, standing);
+        if let Some(before) = &before {
+            realm.strangers.remove(&(before.trust, key));
+        }
+        let helped = !node.profile && !node.distrusted && node.vouched_by_reader == 0;
+        let trust = node.shown.as_ref().map(|standing| standing.trust);
+        if let Some(trust) = trust.filter(|trust| helped && *trust > Fixed::ZERO) {
+            realm.strangers.insert((trust, key));
+        }
+        before
     }
 
     /// Forgets edges that nothing is left of.
@@ -339,7 +409,7 @@ impl Trust {
 
 impl Machine for Trust {
     type Change = (NetworkId, Told);
-    type View = (KeyId, Standing);
+    type View = Output;
 
     fn apply(&mut self, (network, told): (NetworkId, Told), diff: i64) {
         self.realms.entry(network).or_default();
@@ -373,6 +443,7 @@ impl Machine for Trust {
                 if self.config.profiles(network).contains(&a) {
                     self.node_mut(b).vouched_by_reader += diff;
                     self.touched.seeds.insert(b);
+                    self.touched.vouched.insert(b);
                 }
             }
             Told::Backing(a, b) => self.open_edge(network, a, b).value += diff,
@@ -380,10 +451,14 @@ impl Machine for Trust {
                 self.open(network, key).relied += diff;
                 self.touched.seeds.insert(key);
             }
+            Told::ReliedOnce(key) => {
+                self.open(network, key).relied_once += diff;
+                self.touched.seeds.insert(key);
+            }
         }
     }
 
-    fn settle(&mut self, out: &mut Vec<((KeyId, Standing), i64)>) {
+    fn settle(&mut self, out: &mut Vec<(Output, i64)>) {
         self.regroup();
         self.reweigh_backing();
         self.reseed();
@@ -396,9 +471,22 @@ impl Machine for Trust {
         for key in std::mem::take(&mut self.touched.stale) {
             let standing = self.standing(key);
             if standing != self.node(key).shown {
-                let before = std::mem::replace(&mut self.node_mut(key).shown, standing.clone());
-                out.extend(before.map(|s| ((key, s), -1)));
-                out.extend(standing.map(|s| ((key, s), 1)));
+                let before = self.show(key, standing.clone());
+                out.extend(before.map(|s| (Output::Standing(key, s), -1)));
+                out.extend(standing.map(|s| (Output::Standing(key, s), 1)));
+            }
+        }
+        // A vouch by the reader may leave the trust as it is.
+        for key in std::mem::take(&mut self.touched.vouched) {
+            let standing = self.node(key).shown.clone();
+            self.show(key, standing);
+        }
+        for (network, realm) in &mut self.realms {
+            let temper = Some(realm.temper());
+            if temper != realm.shown {
+                let before = std::mem::replace(&mut realm.shown, temper.clone());
+                out.extend(before.map(|t| (Output::Temper(*network, t), -1)));
+                out.extend(temper.map(|t| (Output::Temper(*network, t), 1)));
             }
         }
         self.touched = Touched::default();
@@ -413,15 +501,20 @@ pub fn backing<'s>(aged: Changes<'s, AgedPair>, config: Arc<Config>) -> Changes<
     })
 }
 
-/// What own profiles accept and use (section 3, *Seeds*): the largest decay for each post, in the
-/// multiplicity.
+/// What own profiles accept and use (section 3, *Seeds* and *Cold start*): the largest decay for each
+/// post, and the number of posts, in the multiplicity.
 pub fn relied_on<'s>(aged: Changes<'s, AgedPair>, config: Arc<Config>) -> Changes<'s, (NetworkId, Told)> {
     let own = aged.flat_map(move |p| {
         let own = config.profiles(p.pair.network).contains(&p.pair.by);
-        own.then(|| ((p.pair.on, p.pair.network, p.pair.to), p.relied()))
+        let relied = p.relied().filter(|_| own)?;
+        Some(((p.pair.on, p.pair.network, p.pair.to), relied))
     });
-    let largest = own.reduce_named("most relied on", |_, relied, output| {
-        output.extend(relied.last().map(|(most, _)| (**most, 1)));
-    });
-    largest.explode(|((_, network, to), most)| (most.0 > 0).then_some(((network, Told::Relied(to)), most.0)))
+    let largest: Changes<'s, ((EventId, NetworkId, KeyId), Fixed)> =
+        own.reduce_named("most relied on", |_, relied, output| {
+            output.extend(relied.last().map(|(most, _)| (**most, 1)));
+        });
+    let once = largest.clone().map(|((_, network, to), _)| (network, Told::ReliedOnce(to)));
+    let decayed = largest
+        .explode(|((_, network, to), most)| (most.0 > 0).then_some(((network, Told::Relied(to)), most.0)));
+    once.concat(decayed)
 }

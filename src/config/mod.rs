@@ -239,7 +239,8 @@ fn networks(values: &Values<'_>, list: &Spanned<DeValue<'_>>) -> Result<Vec<Netw
 fn network(values: &Values<'_>, item: &Spanned<DeValue<'_>>) -> Result<Network, ConfigError> {
     let table = values.table(item, "[[network]]")?;
     let mut id = None;
-    let mut network = Network { id: String::new(), profiles: Vec::new(), distrusted: Vec::new(), pow_bits: 0 };
+    let mut network =
+        Network { id: String::new(), profiles: Vec::new(), distrusted: Vec::new(), pow_bits: 0 };
     for (key, value) in table {
         match key.get_ref().as_ref() {
             "id" => id = Some(values.network_id(value)?),

@@ -108,14 +108,14 @@ pub struct Floor {
 /// What a key earned, or lost (section 5).
 #[derive(Clone, Debug, Serialize)]
 pub struct Earned {
-    /// In all: the smaller of the two sums, and what refuting adds.
+    /// In all: the smaller of the two sums, and what its own accusations add.
     pub sum: Fixed,
     /// The sum over groups.
     pub by_groups: Fixed,
     /// The sum over classes.
     pub by_classes: Fixed,
-    /// What its standing contradictions earned it.
-    pub refuting: Fixed,
+    /// What its own accusations earned it, those that stand, or cost it, those that were rebutted.
+    pub accusing: Fixed,
     /// The parts of the partition that decides, the most first.
     pub parts: Vec<PartEarned>,
 }
@@ -222,6 +222,7 @@ pub(super) fn explain(seen: Seen<'_>, key: KeyId) -> Result<Option<KeyExplained>
 fn trusted(naming: &Naming<'_>, trust: &trust::Explanation, paths: &[RawHop]) -> Trusted {
     let seeded = match () {
         () if trust.profile => Some("an own profile"),
+        () if trust.distrusted => Some("the reader distrusts it: it has no trust and passes none on"),
         () if trust.vouched_by_reader => Some("an own profile vouches for it"),
         () if trust.seed > Fixed::ZERO => Some("own profiles accepted or used what it wrote"),
         () => None,
@@ -265,11 +266,11 @@ fn earned(naming: &Naming<'_>, explained: &reputation::Explanation, side: Side) 
         })
         .collect();
     parts.sort_by_key(|part| (std::cmp::Reverse(part.worth), part.part));
-    let (refuting, sum) = match side {
-        Side::For => (explained.refuting, explained.esteem.earned),
-        Side::Against => (Fixed::ZERO, explained.esteem.lost),
+    let (accusing, sum) = match side {
+        Side::For => (explained.upheld[1], explained.earned),
+        Side::Against => (explained.rebutted[1], explained.lost),
     };
-    Earned { sum, by_groups, by_classes, refuting, parts }
+    Earned { sum, by_groups, by_classes, accusing, parts }
 }
 
 /// Sentences on the group, the origins, the class and the sponsors.

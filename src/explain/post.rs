@@ -16,7 +16,7 @@ use wats_dataflows::fixed::Fixed;
 use wats_dataflows::ids::{EventId, KeyId, Millis};
 use wats_dataflows::labelling::{Label, Node};
 use wats_dataflows::policy::Policy;
-use wats_dataflows::signals::{self, Stance};
+use wats_dataflows::signals::{self, Cite, Stance};
 use wats_dataflows::views::{AuthorView, PostView};
 
 /// Why a post has its status.
@@ -59,6 +59,8 @@ pub struct Argument {
     pub by: Hex32,
     /// The critic's weight.
     pub weight: Fixed,
+    /// The critic's force: its weight, spread thin where it contradicts much.
+    pub force: Fixed,
     /// The critic's voice.
     pub voice: Fixed,
     /// `IN`, `OUT` or `UNDEC`; none where the assertion does not count.
@@ -184,14 +186,17 @@ struct Explaining<'a> {
     places: HashMap<EventId, usize>,
     /// What is known of each event as an argument.
     given: HashMap<EventId, signals::Argument>,
+    /// `force(A)` of each critic.
+    force: HashMap<KeyId, Fixed>,
 }
 
 impl<'a> Explaining<'a> {
     fn new(seen: Seen<'a>, post: &'a PostView, known: Known) -> Explaining<'a> {
         let places = known.nodes.iter().enumerate().map(|(at, node)| (node.event, at)).collect();
         let critics = known.criticisms.values().flat_map(|c| &c.critics);
+        let force = critics.clone().map(|c| (c.by, c.force)).collect();
         let given = critics.flat_map(|c| &c.arguments).map(|y| (y.event, *y)).collect();
-        Explaining { seen, naming: Naming(seen), post, known, places, given }
+        Explaining { seen, naming: Naming(seen), post, known, places, given, force }
     }
 
     fn all(&self) -> PostExplained {
@@ -224,6 +229,10 @@ impl<'a> Explaining<'a> {
 
     fn weight(&self, key: KeyId) -> Fixed {
         self.author(key).map_or(Fixed::ZERO, |a| a.weight)
+    }
+
+    fn force(&self, key: KeyId) -> Fixed {
+        self.force.get(&key).copied().unwrap_or_else(|| self.weight(key))
     }
 
     fn voice(&self, key: KeyId) -> Fixed {
@@ -282,6 +291,7 @@ impl<'a> Explaining<'a> {
             event: self.naming.event(event),
             by: self.naming.key(by),
             weight: self.weight(by),
+            force: self.force(by),
             voice: self.voice(by),
             label,
             evidence: given.is_some_and(|y| y.evidence),
@@ -299,6 +309,12 @@ impl<'a> Explaining<'a> {
         let [least, needed, joint, has, speaks] = [w_min, needed, joint, weight, voice].map(amount);
         if weight < w_min {
             return format!("does not count: the critic's weight is {has}, and {least} is needed");
+        }
+        let has = amount(critic.force);
+        if critic.force < w_min {
+            return format!(
+                "does not count: the critic contradicts so much that its force is {has}, and {least} is needed"
+            );
         }
         if !critic.heard {
             return format!("does not count: the critic's voice is {speaks}, and {least} is needed");
@@ -336,14 +352,18 @@ impl<'a> Explaining<'a> {
             Some(Verdict::Stands) => largest(&["contradiction"]),
             _ => largest(&["vote down"]),
         };
-        let positive = largest(&["accept", "confirm", "use", "cite", "vote up"]);
+        let positive = largest(&["accept", "confirm", "use", "cite", "reply", "vote up"]);
         let in_favour = if partial { Fixed::ZERO } else { positive };
         SignalsBy {
             by: self.naming.key(by),
             group: author.map(|a| self.naming.group(a.group)).unwrap_or_default(),
             class: author.map(|a| self.naming.group(a.class)).unwrap_or_default(),
             voice,
-            contribution: voice.times(in_favour) - voice.times(against),
+            contribution: if voice < self.policy().w_min {
+                Fixed::ZERO
+            } else {
+                voice.times(in_favour) - voice.times(against)
+            },
             verdict,
             set_aside: self.set_aside(voice, partial),
             signals,
@@ -354,7 +374,7 @@ impl<'a> Explaining<'a> {
         match (voice >= self.policy().w_min, partial) {
             (_, true) => Some("partial to the author: what it says in favour does not count"),
             (false, false) if voice == Fixed::ZERO => Some("without a voice: does not count"),
-            (false, false) => Some("without weight: adds to the score alone"),
+            (false, false) => Some("without weight: does not count"),
             (true, false) => None,
         }
     }
@@ -385,7 +405,10 @@ impl<'a> Explaining<'a> {
         });
         let accept = pair.accept.map(|aged| signal("accept", None, aged, policy.base_accept));
         let used = pair.used.map(|aged| signal("use", None, aged, policy.base_use));
-        let cite = pair.cite.map(|aged| signal("cite", None, aged, policy.base_cite));
+        let cite = pair.cite.map(|(cite, aged)| match cite {
+            Cite::Citation => signal("cite", None, aged, policy.base_cite),
+            Cite::Reply => signal("reply", None, aged, policy.base_reply),
+        });
         [accept, stance, used, cite].into_iter().flatten().collect()
     }
 }

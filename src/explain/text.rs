@@ -78,7 +78,11 @@ impl Argument {
         if let Some(rest) = &self.rests_on {
             write!(f, " resting on {}", short(rest))?;
         }
-        write!(f, "{said}, by {by}, weight {weight}, voice {voice}")?;
+        write!(f, "{said}, by {by}, weight {weight}")?;
+        if self.force < self.weight {
+            write!(f, ", force {} as it contradicts much", amount(self.force))?;
+        }
+        write!(f, ", voice {voice}")?;
         if let Some(reason) = &self.set_aside {
             write!(f, "; {reason}")?;
         }
@@ -214,8 +218,8 @@ impl Earned {
     fn write(&self, f: &mut Formatter<'_>, name: &str) -> fmt::Result {
         let (sum, groups, classes) = (amount(self.sum), amount(self.by_groups), amount(self.by_classes));
         write!(f, "  {name} {sum}: by groups {groups}, by classes {classes}, the smaller counts")?;
-        if self.refuting > Fixed::ZERO {
-            write!(f, "; and {} by standing contradictions of others", amount(self.refuting))?;
+        if self.accusing > Fixed::ZERO {
+            write!(f, "; and {} by its own accusations", amount(self.accusing))?;
         }
         writeln!(f)?;
         some(f, &self.parts, 2, |f, part| {

@@ -4,13 +4,15 @@ use crate::document::Document;
 use crate::event::Hex32;
 use crate::intake::Intake;
 use crate::store::{
-    AuthorRecord, EntryRecord, Group, GroupRecord, PostRecord, RankRecord, Shown, StoreError, Under,
-    ViewBatch,
+    AuthorRecord, EntryRecord, Group, GroupRecord, LabelRecord, PostRecord, RankRecord, Shown, StoreError,
+    Under, ViewBatch,
 };
 use crate::titles;
 use crate::why::why;
 use wats_dataflows::ids::{EventId, GroupId, KeyId};
-use wats_dataflows::views::{AuthorView, BlobView, EntryView, Facet, GroupView, ListedView, PostView, View};
+use wats_dataflows::views::{
+    AuthorView, BlobView, EntryView, Facet, GroupView, ListedView, NetworkView, PostView, View,
+};
 
 /// Adds the changes of a tick.
 ///
@@ -50,6 +52,9 @@ pub fn all(document: &Document, intake: &Intake) -> Result<ViewBatch, StoreError
     for view in &document.listed {
         listed(view, true, intake, &mut batch)?;
     }
+    for view in document.networks.values() {
+        label(view, true, intake, &mut batch)?;
+    }
     Ok(batch)
 }
 
@@ -69,6 +74,7 @@ fn one(view: &View, here: bool, intake: &Intake, batch: &mut ViewBatch) -> Resul
         }
         View::Group(view) => browsed(view, here, intake, batch),
         View::Listed(view) => listed(view, here, intake, batch),
+        View::Network(view) => label(view, here, intake, batch),
     }
 }
 
@@ -105,6 +111,16 @@ fn listed(view: &ListedView, here: bool, intake: &Intake, batch: &mut ViewBatch)
         return Ok(());
     };
     batch.listed(network, &under, (view.rank, view.day), (entry, view.digest), here)
+}
+
+fn label(view: &NetworkView, here: bool, intake: &Intake, batch: &mut ViewBatch) -> Result<(), StoreError> {
+    let Some(network) = intake.network_name(view.network) else {
+        return Ok(());
+    };
+    // By name, so that the record does not depend on the integers of this run.
+    let suggested = view.suggested.iter().filter_map(|key| intake.key_name(*key)).min();
+    let record = LabelRecord { label: view.label, suggested };
+    batch.label(network, here.then_some(&record))
 }
 
 /// The network and the name of an event: views speak of events that the intake has named.

@@ -26,8 +26,8 @@ pub use codec::CodecError;
 pub use lock::Lock;
 pub use read::{Place, Readable, Reader, Records};
 pub use records::{
-    AuthorRecord, BlobAt, EntryRecord, Group, GroupRecord, HeldAt, KeySeen, ListedRecord, Logged, PostRecord,
-    RankRecord, Seq, ShownRecord, Ticked, Under,
+    AuthorRecord, BlobAt, EntryRecord, Group, GroupRecord, HeldAt, KeySeen, LabelRecord, ListedRecord,
+    Logged, PostRecord, RankRecord, Seq, ShownRecord, Ticked, Under,
 };
 pub use views::{Compared, Shown, ViewBatch};
 
@@ -40,7 +40,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The version of the layout of column families and keys.
-pub const SCHEMA: u32 = 2;
+pub const SCHEMA: u32 = 3;
 
 /// Why the store cannot do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -149,10 +149,12 @@ enum Family {
     Wants,
     /// Blob -> nothing: held blobs that are not pinned, and of which the network needs no copy.
     Spares,
+    /// Network -> [`LabelRecord`]: networks that have a label.
+    Labels,
 }
 
 impl Family {
-    const ALL: [Family; 17] = [
+    const ALL: [Family; 18] = [
         Family::Meta,
         Family::Sequence,
         Family::Events,
@@ -170,12 +172,13 @@ impl Family {
         Family::Order,
         Family::Wants,
         Family::Spares,
+        Family::Labels,
     ];
     /// What follows from the sequence directly, and is written with it.
     const FOLLOWING: [Family; 5] =
         [Family::Events, Family::Keys, Family::Blobs, Family::Replies, Family::Reacts];
     /// What follows from the sequence by way of the dataflow.
-    const VIEWS: [Family; 10] = [
+    const VIEWS: [Family; 11] = [
         Family::Posts,
         Family::Authors,
         Family::Entries,
@@ -186,6 +189,7 @@ impl Family {
         Family::Order,
         Family::Wants,
         Family::Spares,
+        Family::Labels,
     ];
 
     fn part(self) -> Part {
@@ -215,6 +219,7 @@ impl Family {
             Family::Order => "order",
             Family::Wants => "wants",
             Family::Spares => "spares",
+            Family::Labels => "labels",
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::codec::{Record, decode};
 use super::records::{
-    AuthorRecord, BlobAt, EntryRecord, HeldAt, KeySeen, Logged, PostRecord, RankRecord, Seq, ShownRecord,
-    Ticked, scoped, unscoped,
+    AuthorRecord, BlobAt, EntryRecord, HeldAt, KeySeen, LabelRecord, Logged, PostRecord, RankRecord, Seq,
+    ShownRecord, Ticked, scoped, unscoped,
 };
 use super::views::Shown;
 use super::{Family, KEY_TICKED, Store, StoreError};
@@ -339,6 +339,14 @@ impl Reader<'_> {
         let mut key = scoped(network, &root);
         key.push(what as u8);
         Ok(self.record::<ShownRecord>(Family::Threads, &key)?.map(|shown| shown.event))
+    }
+
+    /// The label of a network, if it has one.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn label(&self, network: &str) -> Result<Option<LabelRecord>, StoreError> {
+        self.record(Family::Labels, network.as_bytes())
     }
 
     /// The rank of a blob.

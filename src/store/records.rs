@@ -5,7 +5,7 @@ use crate::event::Hex32;
 use serde::{Deserialize, Serialize};
 use wats_dataflows::fixed::Fixed;
 use wats_dataflows::ids::Millis;
-use wats_dataflows::views::{Counts, Status};
+use wats_dataflows::views::{Counts, NetworkLabel, Status};
 
 /// A place in the local sequence, from 1: the order in which this store took records in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -210,6 +210,15 @@ pub struct ListedRecord {
     pub digest: bool,
 }
 
+/// The label of a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LabelRecord {
+    /// The label.
+    pub label: NetworkLabel,
+    /// The key that a vouch would help most, where one can be named: for the owner's eyes alone.
+    pub suggested: Option<Hex32>,
+}
+
 /// The tick that the views are of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ticked {
@@ -243,6 +252,7 @@ records! {
     WantRecord: "a blob that is wanted", 1;
     GroupRecord: "a group to browse", 1;
     ListedRecord: "an entry to browse", 1;
+    LabelRecord: "the label of a network", 1;
     Ticked: "the tick of the views", 1;
 }
 

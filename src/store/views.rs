@@ -3,7 +3,8 @@
 use super::blobs::order;
 use super::codec::{Record, encode};
 use super::records::{
-    AuthorRecord, EntryRecord, PostRecord, RankRecord, ShownRecord, Ticked, WantRecord, scoped, unscoped,
+    AuthorRecord, EntryRecord, LabelRecord, PostRecord, RankRecord, ShownRecord, Ticked, WantRecord, scoped,
+    unscoped,
 };
 use super::{Family, KEY_TICKED, Store, StoreError};
 use crate::event::Hex32;
@@ -76,6 +77,14 @@ impl ViewBatch {
         let mut key = scoped(network, &root);
         key.push(what as u8);
         self.set(Family::Threads, key, event.map(|event| ShownRecord { event }).as_ref())
+    }
+
+    /// A network's label appears or goes.
+    ///
+    /// # Errors
+    /// When it is over the limit of a record.
+    pub fn label(&mut self, network: &str, label: Option<&LabelRecord>) -> Result<(), StoreError> {
+        self.set(Family::Labels, network.as_bytes().to_vec(), label)
     }
 
     /// A blob's view appears or goes, and with it its place in the order of eviction, and in the lists of

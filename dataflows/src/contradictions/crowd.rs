@@ -1,4 +1,4 @@
-//! The critics of one event who are heard, and how heavy one must be to count.
+//! The critics of one event who are heard, and how much force one must have to count.
 
 use crate::fixed::Fixed;
 use crate::ids::{GroupId, KeyId};
@@ -29,34 +29,51 @@ impl Known {
     }
 }
 
+/// What an event's critic weighs there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Heard {
+    /// `force(A)`.
+    force: Fixed,
+    /// The smaller of its trust and its force: what it adds to `joint(X)`.
+    joint: Fixed,
+    group: GroupId,
+    class: GroupId,
+}
+
+impl Heard {
+    pub fn new(known: &Known, force: Fixed) -> Heard {
+        Heard { force, joint: known.trust.min(force), group: known.group, class: known.class }
+    }
+}
+
 /// The critics of an event who are heard.
 ///
-/// One counts from some weight on: from half the author's weight, or from nothing when all together
+/// One counts from some force on: from half the author's weight, or from nothing when all together
 /// reach that. When it moves, only the critics between the old and the new turn.
 #[derive(Default)]
 pub(super) struct Crowd {
-    heard: SmallMap<KeyId, Known>,
-    by_weight: BTreeSet<(Fixed, KeyId)>,
+    heard: SmallMap<KeyId, Heard>,
+    by_force: BTreeSet<(Fixed, KeyId)>,
     joint: Tally,
     least: Fixed,
 }
 
 impl Crowd {
-    /// The critic is heard as what is known of it, or not at all.
-    pub fn set(&mut self, key: KeyId, known: Option<Known>) {
+    /// The critic is heard as this, or not at all.
+    pub fn set(&mut self, key: KeyId, heard: Option<Heard>) {
         let before = self.heard.get(&key).copied();
-        if before == known {
+        if before == heard {
             return;
         }
         if let Some(was) = before {
             self.heard.remove(&key);
-            self.by_weight.remove(&(was.weight, key));
-            self.joint.remove(key, was.group, was.class, was.trust);
+            self.by_force.remove(&(was.force, key));
+            self.joint.remove(key, was.group, was.class, was.joint);
         }
-        if let Some(is) = known {
+        if let Some(is) = heard {
             self.heard.insert(key, is);
-            self.by_weight.insert((is.weight, key));
-            self.joint.add(key, is.group, is.class, is.trust);
+            self.by_force.insert((is.force, key));
+            self.joint.add(key, is.group, is.class, is.joint);
         }
     }
 
@@ -71,16 +88,16 @@ impl Crowd {
 
     /// The critic's assertions count.
     pub fn counts(&self, key: KeyId) -> bool {
-        self.heard.get(&key).is_some_and(|known| known.weight >= self.least)
+        self.heard.get(&key).is_some_and(|heard| heard.force >= self.least)
     }
 
-    /// The author weighs `needed`, which `factor` times a critic's weight, or what all have
+    /// The author weighs `needed`, which `factor` times a critic's force, or what all have
     /// together, must reach; returns the critics who turn.
     pub fn weigh(&mut self, needed: Fixed, factor: i64) -> Vec<KeyId> {
         let together = i128::from(factor) * i128::from(self.joint().0) >= i128::from(needed.0);
         let alone = Fixed((needed.0 + factor - 1) / factor);
         let before = std::mem::replace(&mut self.least, if together { Fixed::ZERO } else { alone });
         let (low, high) = (before.min(self.least), before.max(self.least));
-        self.by_weight.range((low, KeyId(0))..(high, KeyId(0))).map(|(_, key)| *key).collect()
+        self.by_force.range((low, KeyId(0))..(high, KeyId(0))).map(|(_, key)| *key).collect()
     }
 }

@@ -1,6 +1,6 @@
 //! Section 5, explained: what makes a key's reputation, for whoever asks.
 
-use super::{Esteem, Part, Reputation, Side};
+use super::{Esteem, Part, Reputation, Side, accused};
 use crate::fixed::Fixed;
 use crate::ids::KeyId;
 
@@ -11,14 +11,18 @@ pub struct Explanation {
     pub esteem: Esteem,
     /// The parts of both partitions that give or take something.
     pub parts: Vec<PartWorth>,
-    /// The sums over groups: earned without refuting, lost.
+    /// `earned(a)`.
+    pub earned: Fixed,
+    /// `lost(a)`.
+    pub lost: Fixed,
+    /// The sums over groups: earned and lost by what others say of its posts.
     pub by_groups: [Fixed; 2],
-    /// The sums over classes: earned without refuting, lost.
+    /// The same sums over classes.
     pub by_classes: [Fixed; 2],
-    /// `z`: the value of its standing contradictions that count.
-    pub refuted: Fixed,
-    /// What these earn it.
-    pub refuting: Fixed,
+    /// `z`, the value of its standing contradictions that count, and what these earn it.
+    pub upheld: [Fixed; 2],
+    /// `u`, the value of its rebutted contradictions, and what these cost it.
+    pub rebutted: [Fixed; 2],
 }
 
 /// What one part of the keys gives an author, or takes.
@@ -47,13 +51,19 @@ impl Reputation {
             value: Fixed(cell.values),
             worth: Fixed(cell.worth(&self.givers)),
         });
+        let esteem = author.shown.clone()?;
+        let weight = esteem.standing.weight();
+        let [earned, lost] = author.merits(weight);
+        let accusations = |value: i64| [Fixed(value), accused(weight, value)];
         Some(Explanation {
-            esteem: author.shown.clone()?,
+            esteem,
             parts: parts.collect(),
+            earned,
+            lost,
             by_groups: [Fixed(author.worth[0]), Fixed(author.worth[2])],
             by_classes: [Fixed(author.worth[1]), Fixed(author.worth[3])],
-            refuted: Fixed(author.refuted),
-            refuting: author.refuting(author.shown.as_ref()?.standing.weight()),
+            upheld: accusations(author.upheld),
+            rebutted: accusations(author.rebutted),
         })
     }
 }

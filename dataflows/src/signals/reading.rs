@@ -1,8 +1,8 @@
 //! Section 2, *Stance* to *Clock*: one pair of a key and a target, read.
 
 use super::{
-    Accept, Argument, Asked, Attaching, Citing, Contradiction, Pair, PairSignals, ReactOn, Said, Stance,
-    Target, Words,
+    Accept, Argument, Asked, Attaching, Cite, Citing, Contradiction, Pair, PairSignals, ReactOn, Said,
+    Stance, Target, Words,
 };
 use crate::ids::{Millis, Stamp};
 use crate::policy::Policy;
@@ -31,28 +31,31 @@ impl Reading<'_> {
         let run = suffix(&valued, |r| r.value == valued.last().and_then(|l| l.value));
         let (stance, arguments) = self.stance(run);
         let argued = matches!(stance, Some((Stance::Confirm { .. } | Stance::Contradiction { .. }, _)));
+        said.extend(self.signals(stance).map(Said::Signals));
         if self.target.post {
-            let against = matches!(stance, Some((Stance::Contradiction { .. } | Stance::VoteDown, _)));
-            let signals = PairSignals {
-                pair: self.pair,
-                stance,
-                used: self.standing_flag(|r| r.used).map(|(_, clock)| clock),
-                cite: if against { None } else { self.cite() },
-            };
-            if signals.stance.is_some() || signals.used.is_some() || signals.cite.is_some() {
-                said.push(Said::Signals(signals));
-            }
             said.extend(self.accept().map(Said::Accept));
             self.attaching(own, run, argued, &mut said);
         }
         if !arguments.is_empty() {
-            said.push(Said::Contradiction(Contradiction {
-                pair: self.pair,
-                on_post: self.target.post,
-                arguments,
-            }));
+            said.push(Said::Contradiction(Contradiction { pair: self.pair, arguments }));
         }
         said
+    }
+
+    /// What ages of the pair, unless that is nothing. On a react only a contradiction has a value
+    /// that anything is made of (section 5).
+    fn signals(&self, stance: Option<(Stance, Millis)>) -> Option<PairSignals> {
+        let contradicts = matches!(stance, Some((Stance::Contradiction { .. }, _)));
+        let against = contradicts || matches!(stance, Some((Stance::VoteDown, _)));
+        let post = self.target.post;
+        let signals = PairSignals {
+            pair: self.pair,
+            stance: stance.filter(|_| post || contradicts),
+            used: self.standing_flag(|r| r.used).filter(|_| post).map(|(_, clock)| clock),
+            cite: if post && !against { self.cite() } else { None },
+        };
+        let any = signals.stance.is_some() || signals.used.is_some() || signals.cite.is_some();
+        any.then_some(signals)
     }
 
     /// The stance of a run, with the arguments of a contradiction.
@@ -85,34 +88,40 @@ impl Reading<'_> {
     /// The arguments of a contradiction with this run: of the few that may argue at all, by arrival
     /// and reacts first, those that argue for this run.
     fn arguments(&self, run: &[ReactOn]) -> Vec<Argument> {
-        let lead =
-            |first: &ReactOn| Millis(first.stamp.created_at.0.saturating_sub(self.policy.reply_window.0));
-        let against = || self.reacts.iter().filter(|r| r.value == Some(-1));
-        let (Some(run_first), Some(first)) = (run.first(), against().next()) else {
+        let against: Vec<&ReactOn> = self.reacts.iter().filter(|r| r.value == Some(-1)).collect();
+        let Some(run_first) = run.first() else {
             return Vec::new();
         };
-        let mut reacts: Vec<&ReactOn> =
-            against().filter(|r| r.evidence || self.words.own_event(r).is_some()).collect();
+        let argues = |r: &&&ReactOn| r.evidence || self.words.own_event(r).is_some();
+        let mut reacts: Vec<&ReactOn> = against.iter().filter(argues).copied().collect();
         reacts.sort_by_key(|r| (r.received_at, r.stamp.tie, r.id));
         let reacts = reacts.into_iter().map(|r| {
             let rests_on = if r.evidence { None } else { self.words.own_event(r) };
             let argument = Argument { event: r.id, stamp: r.stamp, evidence: r.evidence, rests_on };
             (argument, r.stamp >= run_first.stamp)
         });
-        let replies = self.replies(lead(first)).map(|c| {
+        let replies = self.replies(&against).map(|c| {
             let argument = Argument { event: c.id, stamp: c.stamp, evidence: false, rests_on: None };
-            (argument, c.stamp.created_at >= lead(run_first))
+            (argument, self.near(c, run.iter()))
         });
         let may_argue = reacts.chain(replies).take(self.policy.max_arguments);
         may_argue.filter_map(|(argument, of_this_run)| of_this_run.then_some(argument)).collect()
     }
 
-    /// Non-blank replies created at `from` or later, by arrival.
-    fn replies(&self, from: Millis) -> impl Iterator<Item = &Citing> {
+    /// The reply was created within the hour, before or after, of one of these reacts.
+    fn near<'r>(&self, reply: &Citing, mut reacts: impl Iterator<Item = &'r ReactOn>) -> bool {
+        let apart = |r: &ReactOn| reply.stamp.created_at.0.abs_diff(r.stamp.created_at.0);
+        reacts.any(|r| apart(r) <= self.policy.reply_window.0)
+    }
+
+    /// The first non-blank replies near one of the reacts `against` the target, by arrival; as many
+    /// as may be arguments, and those that arrived with the last of them.
+    fn replies(&self, against: &[&ReactOn]) -> impl Iterator<Item = &Citing> {
         // Sorted by arrival and then by stamp, of which only the id orders here: ties are rare.
         let mut replies: Vec<&Citing> = Vec::new();
         let mut last_arrival = None;
-        for c in self.words.citing().iter().filter(|c| !c.blank && c.stamp.created_at >= from) {
+        let near = |c: &&Citing| !c.blank && self.near(c, against.iter().copied());
+        for c in self.words.citing().iter().filter(near) {
             if replies.len() >= self.policy.max_arguments && last_arrival != Some(c.received_at) {
                 break;
             }
@@ -137,9 +146,15 @@ impl Reading<'_> {
         Some(Accept { thread: asked.thread, latest, pair: self.pair, clock })
     }
 
-    fn cite(&self) -> Option<Millis> {
-        let citing = self.words.citing().iter().filter(|c| c.stamp.created_at > self.target.created_at);
-        citing.map(|c| c.stamp.created_at.min(c.received_at)).min()
+    /// A citation by the events that have the target in `refs` alone; without one a reply, by all.
+    fn cite(&self) -> Option<(Cite, Millis)> {
+        let later = |c: &&Citing| c.stamp.created_at > self.target.created_at;
+        let first = |cite: Cite| {
+            let of_kind = |c: &&Citing| cite == Cite::Reply || !c.reply;
+            let citing = self.words.citing().iter().filter(later).filter(of_kind);
+            citing.map(|c| c.stamp.created_at.min(c.received_at)).min().map(|origin| (cite, origin))
+        };
+        first(Cite::Citation).or_else(|| first(Cite::Reply))
     }
 
     /// The clock: the origin, moved by each renewal at least 30 days after the previous clock.

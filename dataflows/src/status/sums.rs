@@ -28,7 +28,7 @@ pub struct Word {
     accept: Option<bool>,
     used: Option<bool>,
     cite: bool,
-    /// An accept, confirm, use or cite is within the 180 days of section 8.
+    /// An accept, confirm, use or citation is within the 180 days of section 8.
     recent: bool,
 }
 
@@ -52,12 +52,15 @@ impl Word {
             Stance::VoteDown => Opinion::VoteDown,
         });
         let vote = |which| pair.vote(which).map(|a| a.value(policy.base_vote));
-        let cite = pair.cite.map(|a| a.value(policy.base_cite));
         let support = pair.supports().next().map(|_| pair.support(policy));
         let contradiction = pair.contradiction(policy);
         let negative = contradiction.map(|(aged, base)| aged.value(base)).or(vote(Stance::VoteDown));
         Word {
-            positive: [support, cite, vote(Stance::VoteUp)].into_iter().flatten().max().unwrap_or_default(),
+            positive: [support, pair.cited(policy), vote(Stance::VoteUp)]
+                .into_iter()
+                .flatten()
+                .max()
+                .unwrap_or_default(),
             negative: negative.unwrap_or_default(),
             supported: pair.supports().map(|a| a.clock).max().unwrap_or_default(),
             contradicted: contradiction.map(|(aged, _)| aged.clock).unwrap_or_default(),
@@ -65,7 +68,7 @@ impl Word {
             accept: pair.accept.map(live),
             used: pair.used.map(live),
             cite: pair.cite.is_some(),
-            recent: pair.supports().chain(pair.cite).any(|a| a.recent),
+            recent: pair.supports().chain(pair.citation(policy).map(|(aged, _)| aged)).any(|a| a.recent),
         }
     }
 
@@ -79,7 +82,7 @@ impl Word {
     }
 }
 
-/// What one key says of a post, by all that it depends on.
+/// What one key with weight says of a post, by all that it depends on.
 pub(super) struct Said<'a> {
     pub k: KeyId,
     pub word: &'a Word,
@@ -124,12 +127,12 @@ pub(super) struct Sums {
     /// Those through confirm or use.
     pub reliers: SmallMap<KeyId, i64>,
     pub asker: Option<KeyId>,
-    /// The contradictions that are not outlived, as far as `outlived` says.
+    /// The contradictions but for those of `outlived`.
     pub contest: Contest,
     /// Contradictions that stand or are undecided and are not live, by clock.
     old: BTreeSet<(Millis, KeyId)>,
-    /// Those with an earlier clock are outlived.
-    outlived: Millis,
+    /// Those of them that support has outlived.
+    outlived: BTreeSet<KeyId>,
 }
 
 impl Sums {
@@ -144,21 +147,54 @@ impl Sums {
         (self.live, self.recent, self.asker) = (0, 0, None);
         self.contest.clear();
         self.old.clear();
-        self.outlived = Millis::default();
+        self.outlived.clear();
     }
 
-    /// The latest clock of a supporting signal.
-    pub fn latest_support(&self) -> Option<Millis> {
-        self.support.largest(|_| true)
+    /// There is a supporter.
+    pub fn supported(&self) -> bool {
+        !self.support.is_empty()
     }
 
     /// The contradictions that are outlived since this was last asked (-1), or no longer are (1).
-    pub fn outlive(&mut self) -> Vec<(KeyId, i64)> {
-        let latest = self.latest_support().unwrap_or_default();
-        let before = std::mem::replace(&mut self.outlived, latest);
-        let by = if latest > before { -1 } else { 1 };
-        let turned = (before.min(latest), KeyId(0))..(before.max(latest), KeyId(0));
-        self.old.range(turned).map(|(_, k)| (*k, by)).collect()
+    pub fn outlive<'v>(
+        &mut self,
+        voter: impl Fn(KeyId) -> Option<&'v Voter>,
+        factor: i64,
+    ) -> Vec<(KeyId, i64)> {
+        let outlived = self.find_outlived(voter, factor);
+        let before = std::mem::replace(&mut self.outlived, outlived);
+        let gone = self.outlived.difference(&before).map(|k| (*k, -1));
+        let back = before.difference(&self.outlived).map(|k| (*k, 1));
+        gone.chain(back).collect()
+    }
+
+    /// A contradiction that is not live is outlived when the supporters with a later clock have half
+    /// of its critic's voice. The later its clock, the fewer these are: one walk finds all.
+    fn find_outlived<'v>(&self, voter: impl Fn(KeyId) -> Option<&'v Voter>, factor: i64) -> BTreeSet<KeyId> {
+        let voice = |k: KeyId| voter(k).map_or(Fixed::ZERO, |voter| voter.voice);
+        let Some(loudest) = self.old.iter().map(|(_, k)| voice(*k)).max() else {
+            return BTreeSet::new();
+        };
+        let enough = |tally: &Tally, needed: Fixed| {
+            i128::from(factor) * i128::from(tally.sum().0) >= i128::from(needed.0)
+        };
+        let (mut tally, mut any) = (Tally::default(), false);
+        let mut supporters = self.support.descending().peekable();
+        let mut outlived = BTreeSet::new();
+        for (clock, critic) in self.old.iter().rev() {
+            while !(any && enough(&tally, loudest))
+                && let Some((_, k)) = supporters.next_if(|(later, _)| later > clock)
+            {
+                any = true;
+                if let Some(voter) = voter(k) {
+                    tally.add(k, voter.allegiance.group, voter.allegiance.class, voter.voice);
+                }
+            }
+            if any && enough(&tally, voice(*critic)) {
+                outlived.insert(*critic);
+            }
+        }
+        outlived
     }
 
     /// Adds what a key says (`by` = 1), or takes it out again (-1), given the same verdict and author.
@@ -170,7 +206,7 @@ impl Sums {
         if let Some(value) = said.against() {
             tally(&mut self.negative, said, value, by);
         }
-        if voter.has_weight && word.stance == Some(Opinion::VoteDown) {
+        if word.stance == Some(Opinion::VoteDown) {
             self.votes_down.add(voter.allegiance.class, by);
         }
         if voter.place().partial_to(author) {
@@ -179,26 +215,23 @@ impl Sums {
         if word.in_favour() {
             tally(&mut self.positive, said, word.positive, by);
         }
-        if voter.has_weight {
-            self.count(said, by);
-        }
+        self.count(said, by);
     }
 
-    /// A contradiction that stands or is undecided is outlived when it is not live and some support has
-    /// a later clock.
+    /// A contradiction that is not live may be outlived: that is found when all is said.
     fn contradict(&mut self, said: &Said, verdict: &Verdict, by: i64) {
         let Some(Opinion::Contradiction { live }) = said.word.stance else {
             return;
         };
         if !live && !matches!(verdict.outcome, Outcome::Rebutted { .. }) {
-            let clock = said.word.contradicted;
+            let old = (said.word.contradicted, said.k);
             if by > 0 {
-                self.old.insert((clock, said.k));
+                self.old.insert(old);
             } else {
-                self.old.remove(&(clock, said.k));
-            }
-            if clock < self.outlived {
-                return;
+                self.old.remove(&old);
+                if self.outlived.remove(&said.k) {
+                    return;
+                }
             }
         }
         self.contest.add(said.k, said.voter, verdict, by);

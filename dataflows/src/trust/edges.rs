@@ -10,10 +10,12 @@ impl Trust {
         let edges: Vec<(KeyId, KeyId)> = self.touched.edges.iter().copied().collect();
         for (a, b) in edges {
             let apart = self.node(a).group(a) != self.node(b).group(b);
+            let heard = !self.node(a).distrusted && !self.node(b).distrusted;
             let Some(edge) = self.node_mut(a).edges.get_mut(&b) else {
                 continue;
             };
             let w0 = if edge.vouched { ONE.0 } else { 0 } + if apart { edge.value } else { 0 };
+            let w0 = if heard { w0 } else { 0 };
             let (was, is) = (edge.w0 > 0, w0 > 0);
             edge.w0 = w0;
             if was != is {

@@ -12,6 +12,8 @@ pub struct Explanation {
     pub standing: Standing,
     /// It is an own profile.
     pub profile: bool,
+    /// The reader will not hear it.
+    pub distrusted: bool,
     /// The owner that it declares.
     pub owner: Option<OwnerId>,
     /// The reader gives it trust at first hand.
@@ -67,6 +69,7 @@ impl Trust {
         Some(Explanation {
             standing,
             profile: node.profile,
+            distrusted: node.distrusted,
             owner: node.owner,
             anchor: node.anchor,
             first_hand: self.first_hand(key),
