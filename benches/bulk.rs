@@ -35,7 +35,7 @@ fn main() {
         row(
             &format!("replayed with signatures, workers: {workers}"),
             signed,
-            &format!(" = {ratio:.2} of that (limit 0.7)"),
+            &format!(" = {ratio:.2} of that (limit 0.6)"),
         );
     }
     for workers in 1..=2 {

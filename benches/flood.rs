@@ -19,7 +19,7 @@ use wats_oracle::{State, evaluate};
 /// Signals due in a slice of time, about.
 const SLICE: usize = 256;
 /// Records timed one by one.
-const SINGLES: usize = 1_000;
+const SINGLES: usize = 12_000;
 
 fn main() {
     let events = std::env::args().skip(1).find_map(|a| a.parse().ok()).unwrap_or(1_000_000);
@@ -152,16 +152,16 @@ impl Bench {
             times.push(begun.elapsed());
             views[usize::from(at >= half)] += changed;
         }
-        self.ratios("one record to visible change", still, 200, 20);
-        self.ratios("one record, and the time since the last", following, 200, 20);
+        self.ratios("one record to visible change", still, 800, 100);
+        self.ratios("one record, and the time since the last", following, 300, 80);
         println!(
-            "{:<44} {} and {} changes of views a record",
+            "{:<44} {} and {} changes of views a record (limit 150)",
             "",
             views[0] / half.max(1),
             views[1] / half.max(1)
         );
         let idle: Vec<Duration> = (0..60).map(|_| self.pass(Millis(1_000))).collect();
-        self.ratios("a second with nothing", idle, 200, 20);
+        self.ratios("a second with nothing", idle, 800, 100);
     }
 
     fn ratios(&self, what: &str, mut times: Vec<Duration>, median: u32, p99: u32) {

@@ -111,7 +111,7 @@ impl Bench {
         rate("ingest to visible", events, self.import, self.one_core);
         let at_once = resident() / events;
         println!(
-            "{:<44} {:>10} bytes an event resident, {at_once} at once (limit 1,500)",
+            "{:<44} {:>10} bytes an event resident, {at_once} at once (limit 1,200)",
             "memory",
             settled() / events
         );
@@ -209,7 +209,7 @@ fn wait_shown(node: &Node) {
 
 fn rate(what: &str, events: u64, took: Duration, one_core: f64) {
     let rate = events as f64 / took.as_secs_f64();
-    println!("{what:<44} {rate:>10.0}/s = {:.2} of what one core verifies (limit 0.5)", rate / one_core);
+    println!("{what:<44} {rate:>10.0}/s = {:.2} of what one core verifies (limit 0.4)", rate / one_core);
 }
 
 fn latency(what: &str, mut all: Vec<Duration>) {
