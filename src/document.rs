@@ -91,6 +91,8 @@ impl Document {
             View::Group(group) => drop(replace(&mut self.groups, group.facet, here.then_some(*group))),
             View::Listed(listed) if here => drop(self.listed.insert(*listed)),
             View::Listed(listed) => drop(self.listed.remove(listed)),
+            // Labels of networks are not shown yet.
+            View::Network(_) => {}
         }
     }
 

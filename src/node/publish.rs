@@ -69,6 +69,8 @@ fn one(view: &View, here: bool, intake: &Intake, batch: &mut ViewBatch) -> Resul
         }
         View::Group(view) => browsed(view, here, intake, batch),
         View::Listed(view) => listed(view, here, intake, batch),
+        // Labels of networks are not shown yet.
+        View::Network(_) => Ok(()),
     }
 }
 
