@@ -165,7 +165,12 @@ fn the_last_word_on_a_blob_counts_and_absence_breaks_ties() {
 
 #[test]
 fn own_profiles_and_networks_have_names_from_the_start() {
-    let network = |id: &str| Network { id: id.into(), profiles: vec![blob(7), blob(8)], distrusted: Vec::new(), pow_bits: 3 };
+    let network = |id: &str| Network {
+        id: id.into(),
+        profiles: vec![blob(7), blob(8)],
+        distrusted: Vec::new(),
+        pow_bits: 3,
+    };
     let config = Config { networks: Some(vec![network("main"), network("side")]), ..Config::default() };
     let intake = Intake::new(&config).expect("room");
     let names: Vec<&str> = intake.networks().map(|(_, name)| name).collect();

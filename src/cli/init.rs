@@ -53,7 +53,12 @@ pub(super) fn run(args: &Args) -> Outcome {
         ErrorKind::AlreadyExists => FileError::new(&key, "is there already, and keys are not overwritten"),
         _ => FileError::new(&key, e),
     })?;
-    let network = Network { id: args.network.clone(), profiles: vec![secret.public()], distrusted: Vec::new(), pow_bits: 0 };
+    let network = Network {
+        id: args.network.clone(),
+        profiles: vec![secret.public()],
+        distrusted: Vec::new(),
+        pow_bits: 0,
+    };
     config.networks = Some(vec![network]);
     new_private_file(&file, print(&config).as_bytes()).map_err(|e| {
         // No configuration names it, and it would be in the way of the next attempt.
