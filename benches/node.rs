@@ -54,7 +54,7 @@ fn write_log(plan: &Plan, log: &Path) -> io::Result<Vec<String>> {
         }
     }
     file.flush()?;
-    Ok(last.iter().filter_map(|line| event_text(line)).collect())
+    Ok(last.iter().filter_map(|line| event_text(line).map(str::to_owned)).collect())
 }
 
 /// What one core verifies in batches of 64, a second.

@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::event::{Hex32, Rules};
 use crate::files;
 use crate::home::Home;
-use crate::log::{Record, read_record};
+use crate::log::read_stored;
 use crate::node::{Clock, Core, Driver, Limits, NodeError, load};
 use crate::store::{Appender, BlobAt, Checked, Logged, Part, Seq, Store, StoreError};
 use serde::Serialize;
@@ -193,8 +193,8 @@ pub fn sequence(store: &Arc<Store>, mode: Mode) -> Result<Vec<Finding>, StoreErr
         match logged {
             Logged::Event { id, text, .. } => {
                 events += 1;
-                match read_record(text.as_bytes(), &Rules::any()).outcome {
-                    Ok(Record::Event(event)) if event.id == id => {
+                match read_stored(&text, &Rules::any()) {
+                    Ok((event, _)) if event.id == id => {
                         wrong += u64::from(!agrees(store.held(id), |held| held.seq == seq));
                         wrong += u64::from(!agrees(store.key_seen(&event.net, event.author), |_| true));
                     }

@@ -3,8 +3,8 @@
 //! Each event is written once, with the smallest `received_at` of its copies, and each blob with its
 //! last word; a replay of the log gives the same views.
 
-use crate::event::{Event, Hex32, MAX_BYTES, Rules};
-use crate::log::{Record, read_record};
+use crate::event::{Event, Hex32, Rules};
+use crate::log::read_stored;
 use crate::store::{BlobAt, Logged, Seq, Store, StoreError};
 use serde_json::json;
 use std::collections::{BTreeMap, HashSet};
@@ -30,9 +30,6 @@ pub struct Exported {
     pub events: u64,
     /// Records of blobs.
     pub blobs: u64,
-    /// Events so large that a record of them would be over the limit of a line: they stand alone, and
-    /// a replay takes `created_at` for the time they were received.
-    pub bare: u64,
     /// Places of the sequence that could not be read, and were passed over.
     pub lost: u64,
 }
@@ -74,12 +71,12 @@ pub fn export<E: From<StoreError>>(
                 if !wanted.covers(held.received_at) || thread.as_ref().is_some_and(|ids| !ids.contains(&id)) {
                     continue;
                 }
-                let event = parsed(id, &text)?;
+                let (event, text) = parsed(id, &text)?;
                 if wanted.network.as_ref().is_some_and(|network| **network != *event.net) {
                     continue;
                 }
                 exported.events += 1;
-                exported.bare += u64::from(!one(held.received_at, &text, &mut line)?);
+                line(&record(held.received_at, text))?;
             }
         }
     }
@@ -109,11 +106,13 @@ pub fn rescue<E>(store: &Store, mut line: impl FnMut(&str) -> Result<(), E>) -> 
                 exported.blobs += 1;
             }
             Logged::Event { id, received_at, text } => {
-                if parsed(id, &text).is_ok_and(|event| event.id == id) {
+                if let Ok((event, text)) = parsed(id, &text)
+                    && event.id == id
+                {
                     let held = store.held(id).ok().flatten();
                     let received_at = held.map_or(received_at, |held| held.received_at);
+                    line(&record(received_at, text))?;
                     exported.events += 1;
-                    exported.bare += u64::from(!one(received_at, &text, &mut line)?);
                 } else {
                     exported.lost += 1;
                 }
@@ -131,7 +130,7 @@ pub fn rescue<E>(store: &Store, mut line: impl FnMut(&str) -> Result<(), E>) -> 
 pub fn holds(store: &Store, network: &str) -> Result<bool, StoreError> {
     for item in store.records(Seq(0)) {
         if let (_, Logged::Event { id, text, .. }) = item?
-            && *parsed(id, &text)?.net == *network
+            && *parsed(id, &text)?.0.net == *network
         {
             return Ok(true);
         }
@@ -160,25 +159,15 @@ impl Wanted {
     }
 }
 
-/// Writes an event as a record; whether that was possible. A store keeps as a record only what would
-/// be over the limit as an event.
-fn one<E>(received_at: Millis, text: &str, line: &mut impl FnMut(&str) -> Result<(), E>) -> Result<bool, E> {
-    if read_record(text.as_bytes(), &Rules::any()).received_at.is_some() {
-        return line(text).map(|()| true);
-    }
-    let record = format!("{{\"received_at\":{},\"event\":{text}}}", received_at.0);
-    match record.len() <= MAX_BYTES {
-        true => line(&record).map(|()| true),
-        false => line(text).map(|()| false),
-    }
+/// An event as a record: the limit of a record's line leaves room for it around the largest event.
+fn record(received_at: Millis, text: &str) -> String {
+    format!("{{\"received_at\":{},\"event\":{text}}}", received_at.0)
 }
 
-/// A stored event.
-fn parsed(id: Hex32, text: &str) -> Result<Box<Event>, StoreError> {
-    match read_record(text.as_bytes(), &Rules::any()).outcome {
-        Ok(Record::Event(event)) => Ok(event),
-        _ => Err(StoreError::Damaged(format!("event {id} does not parse"))),
-    }
+/// A stored event, and its text.
+fn parsed(id: Hex32, stored: &str) -> Result<(Event, &str), StoreError> {
+    read_stored(stored, &Rules::any())
+        .map_err(|refusal| StoreError::Damaged(format!("event {id} does not parse: {refusal}")))
 }
 
 /// The events of a thread, and the reacts on them, however deep.
@@ -193,7 +182,7 @@ fn members(store: &Store, root: Hex32, last: Seq) -> Result<HashSet<Hex32>, Stor
             }
             if let Logged::Event { id, text, .. } = logged
                 && !ids.contains(&id)
-                && of_thread(&*parsed(id, &text)?, root, &ids)
+                && of_thread(&parsed(id, &text)?.0, root, &ids)
             {
                 ids.insert(id);
             }

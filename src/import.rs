@@ -118,7 +118,7 @@ fn one(
         Ok(Record::Event(event)) => match text {
             Some(text) => {
                 let own = if bare { None } else { event_text(&text) };
-                match appender.event(&event, received_at, own.as_deref().unwrap_or(&text))? {
+                match appender.event(&event, received_at, own.unwrap_or(&text))? {
                     Added::New(_) => {
                         imported.new += 1;
                         imported.dated += u64::from(!bare);

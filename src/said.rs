@@ -54,7 +54,7 @@ impl Said {
     /// Reads a stored event: its JSON text, or a record that holds it. None where that is not an event.
     pub fn read(stored: &str) -> Option<Said> {
         let direct = serde_json::from_str(stored).ok();
-        direct.or_else(|| serde_json::from_str(&plain(stored)?).ok())
+        direct.or_else(|| serde_json::from_str(&canonical_text(stored)?).ok())
     }
 
     /// The root of the thread that it names, or is.
@@ -63,14 +63,15 @@ impl Said {
     }
 }
 
-/// An event out of what may be a record, with its numbers as integers where they are (section 1 judges
-/// integers by value: `1.0` is 1).
-fn plain(stored: &str) -> Option<String> {
+/// The canonical bytes of a stored event, or of the one in a record: every integer is written as one, however
+/// it was written (section 1 judges integers by value: `1.0` is 1).
+pub(crate) fn canonical_text(stored: &str) -> Option<String> {
     let Ok(Json::Object(members)) = json::parse(stored.as_bytes(), MAX_DEPTH + 1) else {
         return None;
     };
-    match (members.get("received_at"), members.get("event")) {
-        (Some(_), Some(Json::Object(event))) => Some(canonical::text(event)),
+    // A record has no id of its own, and an event may have a member of any name.
+    match (members.get("id"), members.get("event")) {
+        (None, Some(Json::Object(event))) => Some(canonical::text(event)),
         _ => Some(canonical::text(&members)),
     }
 }

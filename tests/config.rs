@@ -1,6 +1,7 @@
 //! The configuration file: what it may say, and how it errs.
 
 use wats::config::{Config, ConfigError};
+use wats::event::Hex32;
 use wats_dataflows::fixed::{Fixed, ONE};
 use wats_dataflows::ids::Millis;
 use wats_dataflows::policy::Policy;
@@ -36,6 +37,43 @@ fn networks_are_read() {
 }
 
 #[test]
+fn distrusted_keys_are_read_each_once() {
+    let (one, other) = ("ab".repeat(32), "cd".repeat(32));
+    let config = parse(&format!(
+        "[[network]]\nid = \"main\"\ndistrusted = [\"{one}\", \"{other}\", \"{one}\"]\nprofiles = [\"{KEY}\"]\n\
+         [[network]]\nid = \"side\"\nprofiles = [\"{one}\"]\n"
+    ));
+    let networks = config.networks.as_ref().expect("two");
+    let names = |keys: &[Hex32]| keys.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(names(&networks[0].distrusted), [one.as_str(), other.as_str()]);
+    assert_eq!(names(&networks[0].profiles), [KEY]);
+    // Networks share nothing: a key may be distrusted in one and a profile in another.
+    assert_eq!((names(&networks[1].distrusted), names(&networks[1].profiles)), (Vec::new(), vec![one]));
+}
+
+#[test]
+fn a_profile_is_not_distrusted() {
+    let other = "cd".repeat(32);
+    let (trusted, distrusted) =
+        (format!("profiles = [\"{KEY}\"]\n"), format!("distrusted = [\n\"{other}\",\n\"{KEY}\"]\n"));
+    for (text, line) in [(format!("{trusted}{distrusted}"), 6), (format!("{distrusted}{trusted}"), 5)] {
+        let (at, what) = error(&format!("[[network]]\nid = \"main\"\n{text}"));
+        assert_eq!(at, line, "{what}");
+        assert!(what.contains("`distrusted`") && what.contains(KEY), "{what}");
+    }
+}
+
+#[test]
+fn constants_have_the_values_of_the_specification_and_old_names_are_read() {
+    let policy = parse("[policy]\nreply_lead = \"2h\"\n").policy;
+    assert_eq!(policy, Policy { reply_window: Millis(7_200_000), ..Policy::default() });
+    let Policy { base_reply, cold_until, full_force, force_per_class, outlive_factor, .. } =
+        Policy::default();
+    assert_eq!((base_reply, cold_until), (Fixed(50_000_000), ONE));
+    assert_eq!((full_force, force_per_class, outlive_factor), (32, 4, 2));
+}
+
+#[test]
 fn a_file_without_networks_carries_all() {
     assert_eq!(parse(""), Config::default());
     assert_eq!(parse("[policy]\n").rules().pow_bits("any"), Some(0));
@@ -50,6 +88,7 @@ fn every_constant_can_be_overridden_exactly() {
         base_confirm_text = 0.123456789
         base_use = 0.7
         base_cite = 2
+        base_reply = 0.06
         base_vote = 0
         base_contradiction_artifact = 0.000000001
         base_contradiction = 0.5
@@ -71,6 +110,9 @@ fn every_constant_can_be_overridden_exactly() {
         work_half = 128
         work_cap = 1_024
         critic_factor = 3
+        full_force = 33
+        force_per_class = 6
+        outlive_factor = 7
         knowledge_voices = 4
         replicas_confirmed = 5
         replicas_recent = 2
@@ -82,6 +124,7 @@ fn every_constant_can_be_overridden_exactly() {
         base_confirm_text: Fixed(123_456_789),
         base_use: Fixed(700_000_000),
         base_cite: Fixed(2 * ONE.0),
+        base_reply: Fixed(60_000_000),
         base_vote: Fixed(0),
         base_contradiction_artifact: Fixed(1),
         base_contradiction: Fixed(500_000_000),
@@ -103,6 +146,9 @@ fn every_constant_can_be_overridden_exactly() {
         work_half: 128,
         work_cap: 1024,
         critic_factor: 3,
+        full_force: 33,
+        force_per_class: 6,
+        outlive_factor: 7,
         knowledge_voices: 4,
         replicas_confirmed: 5,
         replicas_recent: 2,
@@ -123,6 +169,9 @@ fn errors_name_the_key_and_the_line() {
         ("[[network]]\nid = \"a\"\nprofiles = \"ab\"\n", 3, "`profiles`"),
         ("[[network]]\nid = \"a\"\npow_bits = -1\n", 3, "`pow_bits`"),
         ("[[network]]\nid = \"a\"\npow_bits = 257\n", 3, "`pow_bits`"),
+        ("[[network]]\nid = \"a\"\ndistrusted = [\"ab\"]\n", 3, "`distrusted`"),
+        ("[[network]]\nid = \"a\"\ndistrusted = [1]\n", 3, "`distrusted`"),
+        ("[[network]]\nid = \"a\"\ndistrusted = \"ab\"\n", 3, "`distrusted`"),
         ("[network]\nid = \"a\"\n", 1, "`network`"),
         ("policy = 3\n", 1, "`policy`"),
         ("[policy]\nbase_acept = 1.0\n", 2, "`base_acept`"),
@@ -138,6 +187,11 @@ fn errors_name_the_key_and_the_line() {
         ("[policy]\nhalf_life = \"9999999d\"\n", 2, "`half_life`"),
         ("[policy]\nlive_steps = 161\n", 2, "`live_steps`"),
         ("[policy]\nmax_reacts = 0\n", 2, "`max_reacts`"),
+        ("[policy]\nbase_reply = -1\n", 2, "`base_reply`"),
+        ("[policy]\nfull_force = 0\n", 2, "`full_force`"),
+        ("[policy]\nforce_per_class = 0\n", 2, "`force_per_class`"),
+        ("[policy]\noutlive_factor = 0.5\n", 2, "`outlive_factor`"),
+        ("[policy]\nno_such = 1\n", 2, "outlive_factor"),
         ("[policy]\nreplicas_recent = 256\n", 2, "`replicas_recent`"),
         ("[policy]\nfloor_from_days = 30\n", 1, "`floor_from_days`"),
     ] {

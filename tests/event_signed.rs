@@ -165,16 +165,39 @@ fn key_files_are_read_back_and_nothing_else_is() {
 }
 
 #[test]
-fn doubles_beyond_the_integers_are_signed_and_sent_as_doubles() {
-    // Canonical bytes spell 1e16 as an integer literal that no node would read.
+fn what_is_signed_is_sent_in_canonical_bytes() {
     for (number, sent) in [
-        ("1e16", "1e16"),
-        ("-9007199254740992.0", "-9.007199254740992e15"),
-        ("1e300", "1e300"),
         ("1E3", "1000"),
+        ("-0.0", "0"),
+        ("1e-400", "0"),
+        ("1e15", "1000000000000000"),
+        ("9007199254740991.4", "9007199254740991"),
+        ("1.50", "1.5"),
+        ("5e-324", "5e-324"),
     ] {
         let text = signed(&format!(r#""kind":"post","x":[{number}]"#));
         assert!(text.contains(&format!("\"x\":[{sent}]")), "{text}");
-        assert!(event::check(text.as_bytes(), Millis(5), &Rules::any()).is_ok(), "{text}");
+        let event = event::check(text.as_bytes(), Millis(5), &Rules::any()).expect("valid");
+        // Written otherwise it is the same event.
+        let written = text.replace(&format!("\"x\":[{sent}]"), &format!("\"x\":[{number}]"));
+        assert_eq!(event::check(written.as_bytes(), Millis(5), &Rules::any()), Ok(event), "{written}");
     }
+    for number in ["1e16", "9007199254740992", "-9007199254740992.0", "1e300", "1e400"] {
+        let text = format!(r#"{{"net":"main","created_at":5,"kind":"post","x":[{number}]}}"#);
+        let refused = event::sign(&secret(), text.as_bytes());
+        assert!(matches!(refused, Err(SignError::Refused(r)) if r.code == Code::BadJson), "{number}");
+    }
+}
+
+#[test]
+fn the_largest_event_can_be_signed() {
+    let with = |n: usize| {
+        let text = format!(r#"{{"net":"main","kind":"post","created_at":1,"a":"{}"}}"#, "x".repeat(n));
+        event::sign(&secret(), text.as_bytes())
+    };
+    let around = with(0).expect("an event").len();
+    let largest = with(256 * 1024 - around).expect("an event");
+    assert_eq!(largest.len(), 256 * 1024);
+    assert!(event::check(largest.as_bytes(), Millis(5), &Rules::any()).is_ok());
+    assert!(matches!(with(256 * 1024 - around + 1), Err(SignError::Refused(r)) if r.code == Code::TooLarge));
 }

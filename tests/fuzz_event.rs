@@ -32,7 +32,7 @@ impl Dice {
 }
 
 /// Pieces that mean something to the reader.
-const WORDS: [&[u8]; 42] = [
+const WORDS: [&[u8]; 44] = [
     b"{",
     b"}",
     b"[",
@@ -48,6 +48,8 @@ const WORDS: [&[u8]; 42] = [
     b"1e-400",
     b"9007199254740992",
     b"9007199254740991",
+    b"9007199254740991.5",
+    b"1e16",
     b"0.1",
     b"1E+2",
     b"01",
@@ -87,7 +89,7 @@ fn seeds() -> Vec<Vec<u8>> {
         format!(
             r#""kind":"react","parent":"{id}","attachments":[{{"blob":"{id}","size":3,"name":"a"}}],"data":{{"value":1.0,"used":true,"evidence":{{"blob":"{id}","detail":"é😀"}}}}"#
         ),
-        r#""kind":"announce","data":{"owner":"o","x":[1e300,-0.0,1.5e-7,{"b":null,"a":[[[]]]}]}"#.to_owned(),
+        r#""kind":"announce","data":{"owner":"o","x":[1e15,-0.0,1.5e-7,{"b":null,"a":[[[]]]}]}"#.to_owned(),
         format!(r#""kind":"x.wearetheswarm.digest","refs":["{id}"],"data":{{"supersedes":"{id}"}}"#),
     ];
     let signed = |draft: &String| {

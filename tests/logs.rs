@@ -3,7 +3,7 @@
 use std::io::{Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 use wats::event::{self, Code, Hex32, Rules, Secret};
-use wats::log::{Checked, LogError, Options, Record, Source, read};
+use wats::log::{Checked, LogError, Options, Record, Source, event_text, read, read_stored};
 use wats_dataflows::ids::Millis;
 
 const BLOB: &str = "00000000000000000000000000000000000000000000000000000000000000ab";
@@ -179,22 +179,111 @@ fn an_over_long_line_is_skipped_in_bounded_memory() {
     let (lines, error) = judge(log);
     assert!(error.is_none());
     assert_eq!(verdicts(&lines), [(1, "ok"), (2, "too_large"), (3, "ok")]);
-    let (lines, _) = judge(std::io::repeat(b' ').take(300 << 20));
-    assert_eq!(verdicts(&lines), [(1, "too_large")]);
+    // White space around a line counts for nothing, as long as it may be.
+    let space = || std::io::repeat(b' ').take(100 << 20);
+    let log =
+        space().chain(Cursor::new(record(1))).chain(space()).chain(Cursor::new("\n{} \n")).chain(space());
+    let (lines, error) = judge(log);
+    assert!(error.is_none());
+    assert_eq!(verdicts(&lines), [(1, "ok"), (2, "bad_field")]);
 }
 
 #[test]
-fn the_line_is_what_the_size_limit_measures() {
-    let sized = |n: usize, end: &str| {
+fn the_line_of_a_record_has_a_size_limit_without_white_space_around_it() {
+    let sized = |n: usize| {
         let with =
             |fill: usize| format!(r#"{{"received_at":1,"x":"{}","event":{}}}"#, "x".repeat(fill), event(1));
         let line = with(n - with(0).len());
         assert_eq!(line.len(), n);
-        line + end
+        line
     };
-    for end in ["\n", "\r\n", ""] {
-        assert_eq!(verdicts(&text(&sized(256 * 1024, end))), [(1, "ok")], "{end:?}");
-        assert_eq!(verdicts(&text(&sized(256 * 1024 + 1, end))), [(1, "too_large")], "{end:?}");
+    let most = 256 * 1024 + 128;
+    for end in ["\n", "\r\n", "", " \t \r\n", &" ".repeat(1000)] {
+        for start in ["", " ", &"\t ".repeat(100)] {
+            let verdict = |n: usize| verdicts(&text(&format!("{start}{}{end}", sized(n))));
+            assert_eq!(verdict(most), [(1, "ok")], "{start:?} {end:?}");
+            assert_eq!(verdict(most + 1), [(1, "too_large")], "{start:?} {end:?}");
+        }
+    }
+    let spaced =
+        record(1).replace("{\"received_at\"", &format!("{{{}\"received_at\"", " ".repeat(256 * 1024)));
+    assert_eq!(verdicts(&text(&spaced)), [(1, "too_large")]);
+}
+
+/// An event of so many bytes.
+fn sized(n: usize) -> String {
+    let with = |fill: usize| {
+        let draft = format!(r#"{{"net":"main","kind":"post","created_at":1,"x":"{}"}}"#, "x".repeat(fill));
+        event::sign(&Secret::from_seed([1; 32]), draft.as_bytes()).expect("an event")
+    };
+    let event = with(n - with(0).len());
+    assert_eq!(event.len(), n);
+    event
+}
+
+#[test]
+fn the_event_in_a_record_has_a_size_limit_of_its_own() {
+    let largest = sized(256 * 1024);
+    let larger = largest.replacen("{\"author\"", "{ \"author\"", 1);
+    assert_eq!(larger.len(), 256 * 1024 + 1);
+    let forms: [&dyn Fn(&str) -> String; 6] = [
+        &|event| event.to_owned(),
+        &|event| format!(r#"{{"received_at":9007199254740991,"event":{event}}}"#),
+        &|event| format!(r#"{{"event":{event},"received_at":5,"x":[{{"event":1}}]}}"#),
+        &|event| format!("  {{ \"received_at\" :\t5 , \"\\u0065vent\" : \t{event}  }}  "),
+        &|event| format!(r#"{{"a":{{"event":"x\"}},"}},"received_at":5,"event":{event}}}"#),
+        &|event| format!("{{\"received_at\":5,\"event\":{}{event}}}", " ".repeat(90)),
+    ];
+    for form in forms {
+        let shown: String = form("…").chars().take(60).collect();
+        assert_eq!(verdicts(&text(&form(&largest))), [(1, "ok")], "{shown}");
+        assert_eq!(verdicts(&text(&form(&larger))), [(1, "too_large")], "{shown}");
+    }
+    // It is judged before the members of the record, and whatever it is.
+    for line in [
+        format!(r#"{{"event":{larger}}}"#),
+        format!(r#"{{"received_at":-1,"event":{larger}}}"#),
+        format!(r#"{{"received_at":1,"event":"{}"}}"#, "x".repeat(256 * 1024)),
+    ] {
+        assert_eq!(verdicts(&text(&line)), [(1, "too_large")]);
+    }
+    let other = format!(r#"{{"received_at":1,"event":"{}"}}"#, "x".repeat(256 * 1024 - 2));
+    assert_eq!(verdicts(&text(&other)), [(1, "bad_field")]);
+    let broken = format!(r#"{{"received_at":1,"event":{larger}"#);
+    assert_eq!(verdicts(&text(&broken)), [(1, "bad_json")]);
+}
+
+#[test]
+fn the_event_of_a_record_is_kept_as_it_is_written() {
+    let written = event(7).replace(":7,", ": 7.0 ,");
+    for (record, want) in [
+        (format!(r#"{{"received_at":1,"event":{written}}}"#), Some(written.as_str())),
+        (format!("{{ \"event\" : {written} , \"received_at\":1}}"), Some(written.as_str())),
+        (format!(r#"{{"event":{written}}}"#), None),
+        (written.clone(), None),
+        (format!(r#"{{"received_at":1,"blob":"{BLOB}","present":true}}"#), None),
+        (r#"{"received_at":1,"event":7}"#.into(), None),
+        ("nonsense".into(), None),
+    ] {
+        assert_eq!(event_text(&record), want, "{record}");
+    }
+    assert_eq!(verdicts(&text(&written)), [(1, "ok")]);
+}
+
+#[test]
+fn a_stored_event_may_have_members_of_a_record() {
+    let draft =
+        r#"{"net":"main","kind":"post","created_at":5,"text":"fact","received_at":9,"event":{},"blob":1}"#;
+    let odd = event::sign(&Secret::from_seed([1; 32]), draft.as_bytes()).expect("an event");
+    let rules = Rules::any();
+    let (read, own) = read_stored(&odd, &rules).expect("an event");
+    assert_eq!((read.created_at, own), (Millis(5), odd.as_str()));
+    let record = format!(r#"{{"received_at":1,"event":{odd}}}"#);
+    let (held, own) = read_stored(&record, &rules).expect("an event in a record");
+    assert_eq!((held, own), (read, odd.as_str()));
+    assert_eq!(verdicts(&text(&record)), [(1, "ok")]);
+    for wrong in ["{}", "nonsense", r#"{"received_at":1,"event":{}}"#, &odd.replace("fact", "lie")] {
+        assert!(read_stored(wrong, &rules).is_err(), "{wrong}");
     }
 }
 
@@ -234,6 +323,10 @@ fn every_form_of_record_is_read() {
         (event_record.replace("1001", "-1"), "bad_field"),
         (event_record.replace("1001", "\"1001\""), "bad_field"),
         (event_record.replace("1001", "null"), "bad_field"),
+        (event_record.replace("1001", "9007199254740991"), "ok"),
+        (event_record.replace("1001", "9007199254740992"), "bad_json"),
+        (event_record.replace("1001", "1e16"), "bad_json"),
+        (event_record.replace("{\"received_at\"", "{\"extra\":1e16,\"received_at\""), "bad_json"),
         (event_record.replace("{\"received_at\"", "{\"received_at\":1,\"received_at\""), "bad_json"),
         (r#"{"received_at":1,"event":5}"#.into(), "bad_field"),
         (r#"{"received_at":1,"event":null}"#.into(), "bad_field"),

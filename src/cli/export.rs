@@ -9,9 +9,8 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wats::client::{self, Client};
-use wats::event::{Hex32, MAX_BYTES, Rules};
-use wats::export::{Exported, Wanted, export, holds, rescue};
-use wats::log::read_record;
+use wats::event::Hex32;
+use wats::export::{Wanted, export, holds, rescue};
 use wats::store::{Store, StoreError};
 use wats_dataflows::ids::Millis;
 
@@ -47,55 +46,37 @@ pub(super) struct Args {
     force: bool,
 }
 
-/// What a record has around its event, in bytes, at most.
-const AROUND: usize = 64;
-
 pub(super) fn run(args: &Args) -> Outcome {
     if let Some(path) = args.out.as_ref().filter(|path| !args.force && path.symlink_metadata().is_ok()) {
         return Err(FileError::new(path, "is there already; --force replaces it").into());
     }
     // Before anything is made: what cannot be exported leaves nothing behind.
     let mut from = Source::open(args)?;
-    let written = match args.out.as_ref().filter(|path| path.as_os_str() != "-") {
+    let lost = match args.out.as_ref().filter(|path| path.as_os_str() != "-") {
         Some(path) => to_file(&mut from, path)?,
         None => {
             let mut out = BufWriter::new(io::stdout().lock());
-            let written = from.write(&mut out)?;
+            let lost = from.write(&mut out)?;
             out.flush()?;
-            written
+            lost
         }
     };
-    warn_of(written)?;
+    warn_of(lost)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// What is not in the log.
-fn warn_of(Written { bare, lost }: Written) -> io::Result<()> {
-    let mut err = anstream::stderr();
-    if bare > 0 {
-        let warning = format!(
-            "{bare} events are so large that a record of them would be over the limit of a line: when they were \
-             received is not in the log, and whoever reads it takes another time for that"
-        );
-        writeln!(err, "warning: {warning}")?;
-    }
+fn warn_of(lost: u64) -> io::Result<()> {
     if lost > 0 {
-        writeln!(err, "warning: {lost} places of the sequence cannot be read, and what was there is lost")?;
+        let what = format!("{lost} places of the sequence cannot be read, and what was there is lost");
+        writeln!(anstream::stderr(), "warning: {what}")?;
     }
     Ok(())
 }
 
-/// What of a log is not as it was.
-#[derive(Clone, Copy, Debug, Default)]
-struct Written {
-    /// Events without the record around them.
-    bare: u64,
-    /// Places that could not be read.
-    lost: u64,
-}
-
-/// A log that is cut off is not mistaken for a whole one: it gets its name when it is whole.
-fn to_file(from: &mut Source, path: &Path) -> Result<Written, Box<dyn Error>> {
+/// A log that is cut off is not mistaken for a whole one: it gets its name when it is whole. Gives how many places
+/// are lost.
+fn to_file(from: &mut Source, path: &Path) -> Result<u64, Box<dyn Error>> {
     let part = part_of(path);
     let file = File::create_new(&part).map_err(|e| match e.kind() {
         ErrorKind::AlreadyExists => FileError::new(
@@ -105,8 +86,8 @@ fn to_file(from: &mut Source, path: &Path) -> Result<Written, Box<dyn Error>> {
         _ => FileError::new(&part, e),
     })?;
     let filled = fill(from, file, path.extension().and_then(|extension| extension.to_str()));
-    let named = filled.and_then(|written| match std::fs::rename(&part, path) {
-        Ok(()) => Ok(written),
+    let named = filled.and_then(|lost| match std::fs::rename(&part, path) {
+        Ok(()) => Ok(lost),
         Err(e) => Err(FileError::new(path, e).into()),
     });
     if named.is_err() {
@@ -117,9 +98,9 @@ fn to_file(from: &mut Source, path: &Path) -> Result<Written, Box<dyn Error>> {
 }
 
 /// As the ending of the name says.
-fn fill(from: &mut Source, file: File, ending: Option<&str>) -> Result<Written, Box<dyn Error>> {
+fn fill(from: &mut Source, file: File, ending: Option<&str>) -> Result<u64, Box<dyn Error>> {
     let plain = BufWriter::new(file);
-    let (written, plain) = match ending {
+    let (lost, plain) = match ending {
         Some("zst") => {
             let mut packed = zstd::Encoder::new(plain, 3)?;
             (from.write(&mut packed)?, packed.finish()?)
@@ -134,7 +115,7 @@ fn fill(from: &mut Source, file: File, ending: Option<&str>) -> Result<Written, 
         }
     };
     plain.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-    Ok(written)
+    Ok(lost)
 }
 
 /// What is exported, and where from.
@@ -174,25 +155,23 @@ impl Source {
         }
     }
 
-    /// Writes the log.
-    fn write(&mut self, out: &mut impl Write) -> Result<Written, Box<dyn Error>> {
-        let of = |exported: Exported| Written { bare: exported.bare, lost: exported.lost };
+    /// Writes the log; how many places of the sequence could not be read.
+    fn write(&mut self, out: &mut impl Write) -> Result<u64, Box<dyn Error>> {
         match self {
             Source::Node(node, path) => {
-                let mut passing = Passing { out, line: Vec::new(), bare: 0 };
-                node.copy(path, &mut passing)?;
-                Ok(Written { bare: passing.bare, lost: 0 })
+                node.copy(path, out)?;
+                Ok(0)
             }
             Source::Store(store, wanted) => {
                 let last = store.last()?;
                 let line = |line: &str| writeln!(out, "{line}").map_err(Failed::Write);
                 match export(store, wanted, last, line) {
-                    Ok(exported) => Ok(of(exported)),
+                    Ok(exported) => Ok(exported.lost),
                     Err(Failed::Read(e)) => Err(e.into()),
                     Err(Failed::Write(e)) => Err(e.into()),
                 }
             }
-            Source::Damaged(store) => Ok(of(rescue(store, |line| writeln!(out, "{line}"))?)),
+            Source::Damaged(store) => Ok(rescue(store, |line| writeln!(out, "{line}"))?.lost),
         }
     }
 }
@@ -204,38 +183,6 @@ fn root(store: &Store, digits: &str) -> Result<Hex32, Box<dyn Error>> {
         [id] => Ok(id),
         [..] => Err(format!("several ids start with {digits}: give more digits").into()),
     }
-}
-
-/// A log that passes, and how many events stand bare in it: a node does not say.
-struct Passing<W> {
-    out: W,
-    line: Vec<u8>,
-    bare: u64,
-}
-
-impl<W: Write> Write for Passing<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(bytes)?;
-        let mut rest = &bytes[..written];
-        while let Some(end) = memchr::memchr(b'\n', rest) {
-            self.line.extend_from_slice(&rest[..end]);
-            self.bare += u64::from(is_bare(&self.line));
-            self.line.clear();
-            rest = &rest[end + 1..];
-        }
-        self.line.extend_from_slice(rest);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
-}
-
-/// Whether a line of an export is an event without a record around it: only for the largest is there no
-/// room for one, so no other is looked at.
-fn is_bare(line: &[u8]) -> bool {
-    line.len() + AROUND > MAX_BYTES && read_record(line, &Rules::any()).received_at.is_none()
 }
 
 enum Failed {

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wats::client::{Client, ClientError};
-use wats::event::Rules;
+use wats::event::{MAX_RECORD_BYTES, Rules};
 use wats::import::{Imported, import};
 use wats::log::{Batch, Batches, Source};
 use wats::node::Clock;
@@ -99,7 +99,11 @@ fn send(
     for batch in Batches::new(source, LINES) {
         let Batch { mut lines, over } = batch?;
         for number in over {
-            imported.refuse(number, "too_large", "a line over the limit of an event");
+            imported.refuse(
+                number,
+                "too_large",
+                &format!("the line of a record over {MAX_RECORD_BYTES} bytes"),
+            );
         }
         (0..lines.len()).for_each(|_| line());
         // The time to read the log is not the node's.

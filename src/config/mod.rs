@@ -4,6 +4,7 @@
 //! [[network]]
 //! id = "main"
 //! profiles = ["8db03df7…"]   # the reader's own keys, 64 hex digits each; none by default
+//! distrusted = ["e6e48e44…"] # keys that the reader will not hear; none by default
 //! pow_bits = 6               # required work; 0 by default
 //!
 //! [policy]                   # any constant of the specification, by its name in `Policy`
@@ -42,6 +43,7 @@ pub use value::decimal;
 use crate::blobs::Storage;
 use crate::event::{Hex32, Rules};
 use crate::node::Limits;
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -241,28 +243,45 @@ fn network(values: &Values<'_>, item: &Spanned<DeValue<'_>>) -> Result<Network, 
     let mut id = None;
     let mut network =
         Network { id: String::new(), profiles: Vec::new(), distrusted: Vec::new(), pow_bits: 0 };
+    let mut distrusted = Vec::new();
     for (key, value) in table {
         match key.get_ref().as_ref() {
             "id" => id = Some(values.network_id(value)?),
-            "profiles" => network.profiles = profiles(values, value)?,
+            "profiles" => network.profiles = names(keys(values, value, "profiles")?),
+            "distrusted" => distrusted = keys(values, value, "distrusted")?,
             "pow_bits" => network.pow_bits = values.count(value, "pow_bits", 0..=256)? as u32,
-            other => return Err(values.unknown(key, other, "`id`, `profiles` and `pow_bits`")),
+            other => {
+                return Err(values.unknown(key, other, "`id`, `profiles`, `distrusted` and `pow_bits`"));
+            }
         }
     }
+    if let Some((own, at)) = distrusted.iter().find(|(key, _)| network.profiles.contains(key)) {
+        let what = format!("`distrusted` names {own}, one of `profiles`: take it out of one of the two");
+        return Err(values.wrong_at(*at, what));
+    }
+    network.distrusted = names(distrusted);
     network.id = id.ok_or_else(|| values.wrong(item, "a network without `id`"))?;
     Ok(network)
 }
 
-fn profiles(values: &Values<'_>, list: &Spanned<DeValue<'_>>) -> Result<Vec<Hex32>, ConfigError> {
-    let mut profiles = Vec::new();
-    for item in values.array(list, "profiles", "keys")? {
-        let key = item.get_ref().as_str().and_then(Hex32::parse);
-        let key = key.ok_or_else(|| {
-            values.wrong(item, "each of `profiles` must be a public key of 64 lower-case hex digits")
+/// A key, and the byte of the file at which it stands.
+type KeyAt = (Hex32, usize);
+
+/// Public keys, each once.
+fn keys(values: &Values<'_>, list: &Spanned<DeValue<'_>>, name: &str) -> Result<Vec<KeyAt>, ConfigError> {
+    let mut keys: Vec<KeyAt> = Vec::new();
+    let mut seen = HashSet::new();
+    for item in values.array(list, name, "keys")? {
+        let key = item.get_ref().as_str().and_then(Hex32::parse).ok_or_else(|| {
+            values.wrong(item, format!("each of `{name}` must be a public key of 64 lower-case hex digits"))
         })?;
-        if !profiles.contains(&key) {
-            profiles.push(key);
+        if seen.insert(key) {
+            keys.push((key, item.span().start));
         }
     }
-    Ok(profiles)
+    Ok(keys)
+}
+
+fn names(keys: Vec<KeyAt>) -> Vec<Hex32> {
+    keys.into_iter().map(|(key, _)| key).collect()
 }

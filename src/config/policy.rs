@@ -48,6 +48,7 @@ fn quantity(
         "base_confirm_text" => (&mut policy.base_confirm_text, 0..=MOST),
         "base_use" => (&mut policy.base_use, 0..=MOST),
         "base_cite" => (&mut policy.base_cite, 0..=MOST),
+        "base_reply" => (&mut policy.base_reply, 0..=MOST),
         "base_vote" => (&mut policy.base_vote, 0..=MOST),
         "base_contradiction_artifact" => (&mut policy.base_contradiction_artifact, 0..=MOST),
         "base_contradiction" => (&mut policy.base_contradiction, 0..=MOST),
@@ -78,6 +79,7 @@ fn span(
         "half_life" => (&mut policy.half_life, 16),
         "half_life_vote" => (&mut policy.half_life_vote, 16),
         "renewal" => (&mut policy.renewal, 1),
+        // Its name was once `reply_lead`.
         "reply_window" | "reply_lead" => (&mut policy.reply_window, 0),
         "recent" => (&mut policy.recent, 0),
         _ => return Ok(false),
@@ -105,6 +107,9 @@ fn count(
         "work_half" => policy.work_half = number(1..=1 << 32)? as i64,
         "work_cap" => policy.work_cap = number(0..=1 << 32)? as i64,
         "critic_factor" => policy.critic_factor = number(1..=MANY)? as i64,
+        "full_force" => policy.full_force = number(1..=MANY)? as i64,
+        "force_per_class" => policy.force_per_class = number(1..=MANY)? as i64,
+        "outlive_factor" => policy.outlive_factor = number(1..=MANY)? as i64,
         "knowledge_voices" => policy.knowledge_voices = number(1..=MANY)? as usize,
         "replicas_confirmed" => policy.replicas_confirmed = number(0..=255)? as u8,
         "replicas_recent" => policy.replicas_recent = number(0..=255)? as u8,
@@ -123,11 +128,11 @@ fn fraction(of: Fixed) -> (i64, i64) {
 }
 
 /// The keys, for the message about one that is none of them.
-const KNOWN: &str = "base_accept, base_confirm_artifact, base_confirm_text, base_use, base_cite, base_vote, \
-    base_contradiction_artifact, base_contradiction, half_life, half_life_vote, live_steps, renewal, reply_window, \
-    max_reacts, max_arguments, seed_vouched, damping, w_min, broad, cold_until, floor_cap, floor_from_days, \
-    floor_to_days, work_half, work_cap, critic_factor, knowledge_voices, replicas_confirmed, replicas_recent and \
-    recent";
+const KNOWN: &str = "base_accept, base_confirm_artifact, base_confirm_text, base_use, base_cite, base_reply, \
+    base_vote, base_contradiction_artifact, base_contradiction, half_life, half_life_vote, live_steps, renewal, \
+    reply_window, max_reacts, max_arguments, seed_vouched, damping, w_min, broad, cold_until, floor_cap, \
+    floor_from_days, floor_to_days, work_half, work_cap, critic_factor, full_force, force_per_class, outlive_factor, \
+    knowledge_voices, replicas_confirmed, replicas_recent and recent";
 
 #[cfg(test)]
 mod tests {

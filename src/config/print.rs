@@ -2,6 +2,7 @@
 
 use super::value::decimal;
 use super::{Config, Network};
+use crate::event::Hex32;
 use std::fmt::Write;
 use wats_dataflows::fixed::ONE;
 use wats_dataflows::ids::Millis;
@@ -28,7 +29,8 @@ fn networks(out: &mut String, config: &Config) {
         None => out.push_str(
             "# No network is configured: every network is carried that an event names, as somebody would\n\
              # read it who trusts nobody yet. One that is configured looks like this:\n\
-             # [[network]]\n# id = \"main\"\n# profiles = [\"<your public key, 64 hex digits>\"]\n# pow_bits = 0\n",
+             # [[network]]\n# id = \"main\"\n# profiles = [\"<your public key, 64 hex digits>\"]\n# distrusted = []\n\
+             # pow_bits = 0\n",
         ),
         Some(networks) => networks.iter().for_each(|network| one(out, network)),
     }
@@ -37,13 +39,13 @@ fn networks(out: &mut String, config: &Config) {
 fn one(out: &mut String, network: &Network) {
     out.push_str("[[network]]\n");
     key(out, "id", format_args!("\"{}\"", network.id), "Its name.");
-    let profiles: Vec<String> = network.profiles.iter().map(|key| format!("\"{key}\"")).collect();
-    key(
-        out,
-        "profiles",
-        format_args!("[{}]", profiles.join(", ")),
-        "Your own public keys in it: trust starts here.",
-    );
+    let keys = |keys: &[Hex32]| {
+        let keys: Vec<String> = keys.iter().map(|key| format!("\"{key}\"")).collect();
+        format!("[{}]", keys.join(", "))
+    };
+    key(out, "profiles", keys(&network.profiles), "Your own public keys in it: trust starts here.");
+    let means = "Public keys that you will not hear: they neither have trust nor give any. None of your own.";
+    key(out, "distrusted", keys(&network.distrusted), means);
     key(
         out,
         "pow_bits",
@@ -180,7 +182,8 @@ fn policy(out: &mut String, config: &Config) {
         ("base_confirm_artifact", p.base_confirm_artifact, "Base of a confirm with artifact evidence (2.1)."),
         ("base_confirm_text", p.base_confirm_text, "Base of a confirm with text evidence (2.1)."),
         ("base_use", p.base_use, "Base of a use (2.1)."),
-        ("base_cite", p.base_cite, "Base of a cite (2.1)."),
+        ("base_cite", p.base_cite, "Base of a cite by a citation (2.1)."),
+        ("base_reply", p.base_reply, "Base of a cite by a reply (2.1)."),
         ("base_vote", p.base_vote, "Base of a vote (2.1)."),
         (
             "base_contradiction_artifact",
@@ -203,13 +206,13 @@ fn policy(out: &mut String, config: &Config) {
         (
             "reply_window",
             p.reply_window,
-            "How long before the contradicting react a reasoned reply may be created (2).",
+            "How long before or after a contradicting react a reasoned reply may be created (2).",
         ),
         ("recent", p.recent, "How long a post counts as young, and reliance as recent (8)."),
     ] {
         key(out, name, span(value), means);
     }
-    let counts: [(&str, i128, &str); 12] = [
+    let counts: [(&str, i128, &str); 15] = [
         (
             "live_steps",
             p.live_steps.into(),
@@ -226,6 +229,17 @@ fn policy(out: &mut String, config: &Config) {
             "critic_factor",
             p.critic_factor.into(),
             "How much lighter than its target's author a critic may be (4).",
+        ),
+        ("full_force", p.full_force.into(), "Contradictions up to which a critic's force is its weight (4)."),
+        (
+            "force_per_class",
+            p.force_per_class.into(),
+            "Contradictions of authors of one class that count against a critic's force, at most (4).",
+        ),
+        (
+            "outlive_factor",
+            p.outlive_factor.into(),
+            "How much lighter than a critic the later supporters may be who outlive its contradiction (6).",
         ),
         ("knowledge_voices", p.knowledge_voices as i128, "Independent voices that make knowledge (7)."),
         ("replicas_confirmed", p.replicas_confirmed.into(), "Copies of a confirmed post (8)."),
@@ -272,6 +286,7 @@ mod tests {
     #[test]
     fn what_is_printed_reads_back() {
         let text = "[[network]]\nid = \"main\"\nprofiles = [\"0000000000000000000000000000000000000000000000000000000000000000\"]\n\
+            distrusted = [\"1111111111111111111111111111111111111111111111111111111111111111\"]\n\
             [node]\nlisten = \"[::1]:1\"\ntoken_file = \"a \\\"b\\\"\"\n[limits]\npatience = \"1500ms\"\nhead_start = \"0ms\"\n[storage]\nhigh_water = 7\nunfinished_for = \"90s\"\n[policy]\ndamping = 0.5\nrecent = \"36h\"\n";
         for config in [Config::default(), Config::parse(text, "given").unwrap()] {
             let printed = print(&config);

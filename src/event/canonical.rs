@@ -1,30 +1,48 @@
 //! Canonical bytes: RFC 8785 (JCS), the text that is hashed and signed.
 //!
-//! Canonical bytes are for hashing, not for sending: RFC 8785 prints the double `1e16` as
-//! `10000000000000000`, an integer literal beyond 2^53 - 1, which section 1 refuses anywhere. [`text`]
-//! differs from the canonical bytes in these numbers alone, and reads back as the same value.
+//! Every number is within 2^53 - 1 (section 1), so canonical bytes are valid text again: what is sent is
+//! what is hashed, with `id` and `sig`.
 
 use super::hex::Hex32;
-use super::json::{Json, MAX_INTEGER, Members};
+use super::json::{Json, Members};
 use std::io::Write;
 
 /// Appends the canonical bytes of a value.
 pub fn write(value: &Json<'_>, out: &mut Vec<u8>) {
-    Writer { out, to_send: false }.value(value);
+    match value {
+        Json::Null => out.extend_from_slice(b"null"),
+        Json::Bool(true) => out.extend_from_slice(b"true"),
+        Json::Bool(false) => out.extend_from_slice(b"false"),
+        Json::Int(i) => write_integer(*i, out),
+        Json::Float(x) => out.extend_from_slice(ryu_js::Buffer::new().format_finite(*x).as_bytes()),
+        Json::Str(s) => write_string(s, out),
+        Json::Array(items) => write_array(items, out),
+        Json::Object(members) => write_object(members, &[], out),
+    }
 }
 
-/// The JSON text of an object, fit to be sent: canonical, except that no number that was not written
-/// as an integer becomes an integer literal beyond +-(2^53 - 1).
+/// The JSON text of an object, as it is sent: its canonical bytes.
 pub fn text(members: &Members<'_>) -> String {
     let mut out = Vec::with_capacity(1024);
-    Writer { out: &mut out, to_send: true }.object(members, &[]);
-    // The writer appends strings and ASCII, so this is UTF-8.
+    write_object(members, &[], &mut out);
+    // Strings and ASCII alone were appended, so this is UTF-8.
     String::from_utf8(out).unwrap_or_default()
 }
 
 /// Appends the canonical bytes of an object without the members named in `without`.
 pub fn write_object(members: &Members<'_>, without: &[&str], out: &mut Vec<u8>) {
-    Writer { out, to_send: false }.object(members, without);
+    out.push(b'{');
+    let mut first = true;
+    for (name, value) in members.iter().filter(|(name, _)| !without.contains(name)) {
+        if !first {
+            out.push(b',');
+        }
+        first = false;
+        write_string(name, out);
+        out.push(b':');
+        write(value, out);
+    }
+    out.push(b'}');
 }
 
 /// The id of an event: BLAKE3-256 of its canonical bytes without `id` and `sig` (section 1).
@@ -36,67 +54,20 @@ pub fn event_id(members: &Members<'_>, scratch: &mut Vec<u8>) -> Hex32 {
     Hex32(*blake3::hash(scratch).as_bytes())
 }
 
-struct Writer<'o> {
-    out: &'o mut Vec<u8>,
-    to_send: bool,
+fn write_array(items: &[Json<'_>], out: &mut Vec<u8>) {
+    out.push(b'[');
+    for (i, item) in items.iter().enumerate() {
+        if i > 0 {
+            out.push(b',');
+        }
+        write(item, out);
+    }
+    out.push(b']');
 }
 
-impl Writer<'_> {
-    fn value(&mut self, value: &Json<'_>) {
-        match value {
-            Json::Null => self.out.extend_from_slice(b"null"),
-            Json::Bool(true) => self.out.extend_from_slice(b"true"),
-            Json::Bool(false) => self.out.extend_from_slice(b"false"),
-            Json::Int(i) => self.integer(*i),
-            Json::Float(x) => self.float(*x),
-            Json::Str(s) => write_string(s, self.out),
-            Json::Array(items) => self.array(items),
-            Json::Object(members) => self.object(members, &[]),
-        }
-    }
-
-    fn object(&mut self, members: &Members<'_>, without: &[&str]) {
-        self.out.push(b'{');
-        let mut first = true;
-        for (name, value) in members.iter() {
-            if without.contains(&name) {
-                continue;
-            }
-            if !first {
-                self.out.push(b',');
-            }
-            first = false;
-            write_string(name, self.out);
-            self.out.push(b':');
-            self.value(value);
-        }
-        self.out.push(b'}');
-    }
-
-    fn array(&mut self, items: &[Json<'_>]) {
-        self.out.push(b'[');
-        for (i, item) in items.iter().enumerate() {
-            if i > 0 {
-                self.out.push(b',');
-            }
-            self.value(item);
-        }
-        self.out.push(b']');
-    }
-
-    fn integer(&mut self, i: i64) {
-        // Within 2^53, ECMAScript prints the digits as they are. Writing to a vector cannot fail.
-        let _ = write!(self.out, "{i}");
-    }
-
-    fn float(&mut self, x: f64) {
-        if self.to_send && x.abs() > MAX_INTEGER as f64 {
-            let _ = write!(self.out, "{x:e}");
-            return;
-        }
-        let mut buffer = ryu_js::Buffer::new();
-        self.out.extend_from_slice(buffer.format_finite(x).as_bytes());
-    }
+fn write_integer(i: i64, out: &mut Vec<u8>) {
+    // Within 2^53, ECMAScript prints the digits as they are. Writing to a vector cannot fail.
+    let _ = write!(out, "{i}");
 }
 
 fn write_string(s: &str, out: &mut Vec<u8>) {

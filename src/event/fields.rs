@@ -19,6 +19,8 @@ pub const MAX_TAG_BYTES: usize = 64;
 pub const MAX_ATTACHMENTS: usize = 16;
 /// The most addressees, `to`.
 pub const MAX_TO: usize = 16;
+/// The longest `kind`, in bytes.
+pub const MAX_KIND_BYTES: usize = 64;
 /// The longest network name.
 pub const MAX_NET_BYTES: usize = 64;
 
@@ -43,7 +45,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Reads a kind: one of the four, or `x.` and at least two more labels of `[a-z0-9-]+`.
+    /// Reads a kind: one of the four, or `x.` and at least two more labels of `[a-z0-9-]+`, 64 bytes at most.
     pub fn parse(text: &str) -> Option<Kind> {
         match text {
             "ask" => Some(Kind::Ask),
@@ -63,7 +65,7 @@ fn is_extension(kind: &str) -> bool {
     let is_label = |label: &str| {
         !label.is_empty() && label.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'))
     };
-    labels.contains('.') && labels.split('.').all(is_label)
+    kind.len() <= MAX_KIND_BYTES && labels.contains('.') && labels.split('.').all(is_label)
 }
 
 /// The members of a well-formed event, as far as wats looks at them.
@@ -243,7 +245,7 @@ pub fn is_network(net: &str) -> bool {
 fn kind(event: &Members<'_>) -> Result<Kind, Refusal> {
     let kind = required(string(event, "kind")?, "kind")?;
     Kind::parse(kind).ok_or_else(|| {
-        let form = "ask, post, react, announce, or `x.` and two more labels of a-z, 0-9 and `-`";
+        let form = "ask, post, react, announce, or `x.` and two or more labels of a-z, 0-9 and `-`, 64 bytes at most";
         let found = super::excerpt::quoted(kind);
         Refusal::new(Code::BadField, format!("`kind` must be {form}, and is {found}"))
     })

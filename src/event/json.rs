@@ -1,15 +1,15 @@
 //! A strict reader of I-JSON, made for hostile bytes.
 //!
 //! A general JSON library would have to be talked out of several habits: it keeps the last of two
-//! equal member names, it forgets whether `9007199254740992` was written as an integer, it replaces
-//! lone surrogates or passes them on. This reader is small because it does one thing: it gives a
-//! borrowed tree whose objects are already in canonical order, or says at which byte the text stops
-//! being I-JSON. Nesting is limited before the first recursive call.
+//! equal member names, it takes numbers of any size, it replaces lone surrogates or passes them on.
+//! This reader is small because it does one thing: it gives a borrowed tree whose objects are already
+//! in canonical order, or says at which byte the text stops being I-JSON. Nesting is limited before
+//! the first recursive call, and all takes time in proportion to the text.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-/// The largest magnitude of an integer, 2^53 - 1 (section 1).
+/// The largest magnitude of a number, 2^53 - 1 (section 1).
 pub const MAX_INTEGER: i64 = (1 << 53) - 1;
 
 /// A JSON value, borrowing from the text where it can.
@@ -19,9 +19,9 @@ pub enum Json<'a> {
     Null,
     /// `true` or `false`
     Bool(bool),
-    /// A number written as an integer, within [`MAX_INTEGER`].
+    /// An integer within [`MAX_INTEGER`], however it is written: `1.0` and `1e0` are 1.
     Int(i64),
-    /// A number written with a fraction or an exponent; finite.
+    /// A number that is no integer, within [`MAX_INTEGER`].
     Float(f64),
     /// A string, its escapes resolved.
     Str(Cow<'a, str>),
@@ -32,11 +32,10 @@ pub enum Json<'a> {
 }
 
 impl Json<'_> {
-    /// The value as an integer, judged by value: `1.0` and `1e0` are 1 (section 1).
+    /// The value as an integer, judged by value (section 1).
     pub fn as_integer(&self) -> Option<i64> {
         match *self {
             Json::Int(i) => Some(i),
-            Json::Float(x) if x.fract() == 0.0 && x.abs() <= MAX_INTEGER as f64 => Some(x as i64),
             _ => None,
         }
     }
@@ -130,6 +129,27 @@ fn wrong<T>(at: usize, what: impl Into<Cow<'static, str>>) -> Result<T, JsonErro
     Err(JsonError { at, what: what.into() })
 }
 
+/// A text without the white space around it, as JSON knows white space.
+pub fn trim(text: &[u8]) -> &[u8] {
+    trim_end(trim_start(text))
+}
+
+/// A text without the white space before it.
+pub(crate) fn trim_start(text: &[u8]) -> &[u8] {
+    let start = text.iter().position(|&b| !is_space(b)).unwrap_or(text.len());
+    &text[start..]
+}
+
+/// A text without the white space after it.
+pub(crate) fn trim_end(text: &[u8]) -> &[u8] {
+    let end = text.iter().rposition(|&b| !is_space(b)).map_or(0, |at| at + 1);
+    &text[..end]
+}
+
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+}
+
 /// How deep brackets nest in a text, JSON or not, at most `limit + 1`: in one pass, without a stack.
 ///
 /// Exact for JSON. For a text that is not JSON the number means little, and need not: section 1.1
@@ -188,6 +208,30 @@ pub fn parse(text: &[u8], max_depth: usize) -> Result<Json<'_>, JsonError> {
     }
 }
 
+/// The text of a member's value as it is written, of a text that [`parse`] reads as an object.
+pub(crate) fn member_text<'a>(object: &'a str, name: &str, max_depth: usize) -> Option<&'a str> {
+    let mut parser = Parser { text: object, bytes: object.as_bytes(), at: 0 };
+    if !parser.take(b'{') || max_depth == 0 {
+        return None;
+    }
+    loop {
+        parser.space();
+        let found = parser.peek() == Some(b'"') && parser.string().ok()? == name;
+        if !parser.take(b':') {
+            return None;
+        }
+        parser.space();
+        let start = parser.at;
+        parser.value(max_depth - 1).ok()?;
+        if found {
+            return Some(&object[start..parser.at]);
+        }
+        if !parser.take(b',') {
+            return None;
+        }
+    }
+}
+
 struct Parser<'a> {
     text: &'a str,
     bytes: &'a [u8],
@@ -200,7 +244,7 @@ impl<'a> Parser<'a> {
     }
 
     fn space(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+        while self.peek().is_some_and(is_space) {
             self.at += 1;
         }
     }
@@ -280,7 +324,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A number: an integer literal within +-(2^53 - 1), or any other literal that is a finite double.
+    /// A number: the double nearest to the literal, within +-(2^53 - 1).
     fn number(&mut self) -> Result<Json<'a>, JsonError> {
         let start = self.at;
         self.at += usize::from(self.peek() == Some(b'-'));
@@ -288,28 +332,20 @@ impl<'a> Parser<'a> {
         if self.digits()? > 1 && leading_zero {
             return wrong(start, "a number with a leading zero");
         }
-        let mut integer = true;
         if self.peek() == Some(b'.') {
-            integer = false;
             self.at += 1;
             self.digits()?;
         }
         if matches!(self.peek(), Some(b'e' | b'E')) {
-            integer = false;
             self.at += 1;
             self.at += usize::from(matches!(self.peek(), Some(b'+' | b'-')));
             self.digits()?;
         }
-        let literal = &self.text[start..self.at];
-        if integer {
-            return match literal.parse::<i64>() {
-                Ok(i) if i.abs() <= MAX_INTEGER => Ok(Json::Int(i)),
-                _ => wrong(start, "an integer beyond +-(2^53 - 1)"),
-            };
-        }
-        match literal.parse::<f64>() {
-            Ok(x) if x.is_finite() => Ok(Json::Float(x)),
-            _ => wrong(start, "a number that is no finite double"),
+        match nearest(&self.text[start..self.at]) {
+            Some(x) if x.abs() > MAX_INTEGER as f64 => wrong(start, "a number beyond +-(2^53 - 1)"),
+            Some(x) if x.fract() == 0.0 => Ok(Json::Int(x as i64)),
+            Some(x) => Ok(Json::Float(x)),
+            None => wrong(start, "a number is expected"),
         }
     }
 
@@ -405,6 +441,36 @@ impl<'a> Parser<'a> {
         }
         self.at += 4;
         Ok(code)
+    }
+}
+
+/// The double nearest to a literal, infinite where that is beyond all doubles.
+fn nearest(literal: &str) -> Option<f64> {
+    let long = literal.split_once(['e', 'E']).filter(|(_, exponent)| exponent.len() > 5);
+    long.and_then(|(digits, exponent)| far(digits, exponent)).or_else(|| literal.parse().ok())
+}
+
+/// The double nearest to a literal with a long exponent, where its order of magnitude alone tells.
+///
+/// The standard library reads exponents up to 655359, and of a larger one the first five digits: `e655360` is
+/// `e65536` to it. That is infinite too, unless tens of thousands of zeros stand before the exponent. What is left
+/// to it here has a smaller one: an event has no room for more zeros.
+fn far(digits: &str, exponent: &str) -> Option<f64> {
+    let digits = digits.trim_start_matches('-');
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let above = whole.trim_start_matches('0').len();
+    let below = fraction.len() - fraction.trim_start_matches('0').len();
+    if above == 0 && below == fraction.len() {
+        return Some(0.0);
+    }
+    let size = exponent.trim_start_matches(['+', '-']).trim_start_matches('0');
+    let size = if size.is_empty() { 0 } else { size.parse().unwrap_or(i64::MAX / 2) };
+    let exponent = if exponent.starts_with('-') { -size } else { size };
+    let order = exponent + if above > 0 { above as i64 } else { -(below as i64) };
+    match order {
+        400.. => Some(f64::INFINITY),
+        ..=-400 => Some(0.0),
+        _ => None,
     }
 }
 

@@ -22,7 +22,7 @@ mod verify;
 
 pub use data::MAX_OWNER_BYTES;
 pub use hex::{Hex32, NotHex32};
-pub use rules::{Code, MAX_AHEAD, MAX_BYTES, MAX_DEPTH, Refusal, Rules};
+pub use rules::{Code, MAX_AHEAD, MAX_BYTES, MAX_DEPTH, MAX_RECORD_BYTES, Refusal, Rules};
 pub use sign::{Draft, KeyFileError, Secret, SignError, sign};
 pub use verify::{Verifier, verify_strict};
 
@@ -150,7 +150,7 @@ impl fields::Kind {
 /// # Errors
 /// The first rule that the text breaks.
 pub fn parse(text: &[u8], rules: &Rules) -> Result<Event, Refusal> {
-    let json = read_json(text, MAX_DEPTH)?;
+    let json = read_json(text, MAX_BYTES, MAX_DEPTH)?;
     match &json {
         Json::Object(members) => from_members(members, rules),
         other => not_an_object(other),
@@ -222,10 +222,11 @@ pub(crate) fn verified(valid: bool) -> Result<(), Refusal> {
     }
 }
 
-/// Reads I-JSON after the checks that need no parser.
-pub(crate) fn read_json(text: &[u8], max_depth: usize) -> Result<Json<'_>, Refusal> {
-    if text.len() > MAX_BYTES {
-        return Refusal::err(Code::TooLarge, over_size());
+/// Reads I-JSON after the checks that need no parser; white space around it counts for nothing.
+pub(crate) fn read_json(text: &[u8], max_bytes: usize, max_depth: usize) -> Result<Json<'_>, Refusal> {
+    let text = json::trim(text);
+    if text.len() > max_bytes {
+        return Err(over_size(max_bytes));
     }
     if json::depth(text, max_depth) > max_depth {
         return Refusal::err(Code::TooLarge, too_deep());
@@ -237,8 +238,10 @@ pub(crate) fn too_deep() -> String {
     format!("nested deeper than {MAX_DEPTH}")
 }
 
-pub(crate) fn over_size() -> String {
-    format!("over {MAX_BYTES} bytes")
+/// An event, or the line of a record, over its limit.
+pub(crate) fn over_size(max_bytes: usize) -> Refusal {
+    let what = if max_bytes == MAX_BYTES { "an event" } else { "the line of a record" };
+    Refusal::new(Code::TooLarge, format!("{what} over {max_bytes} bytes"))
 }
 
 pub(crate) fn not_an_object<T>(found: &Json<'_>) -> Result<T, Refusal> {

@@ -5,8 +5,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The size limit of an event's JSON text, in a log of the line: 256 KiB (section 1.1).
+/// The size limit of an event's JSON text without white space around it: 256 KiB (section 1.1).
 pub const MAX_BYTES: usize = 256 * 1024;
+/// The size limit of the line of a record, likewise: the largest event has room in a record (section 1.1).
+pub const MAX_RECORD_BYTES: usize = MAX_BYTES + 128;
 /// The nesting limit, the event itself being 1 (section 1.1).
 pub const MAX_DEPTH: usize = 32;
 /// How far `created_at` may lie after `received_at`, in milliseconds (section 1.1).
@@ -17,7 +19,7 @@ pub const MAX_AHEAD: u64 = 10 * 60 * 1000;
 /// A known id, `duplicate`, is not an error and not among them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Code {
-    /// Over 256 KiB, or nested deeper than 32.
+    /// An event over 256 KiB or nested deeper than 32, or the line of a record over 256 KiB and 128 bytes.
     TooLarge,
     /// Not an I-JSON object.
     BadJson,

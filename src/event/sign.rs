@@ -93,7 +93,7 @@ impl<'a> Draft<'a> {
     /// # Errors
     /// When the text is not an I-JSON object, or over the limits of size and nesting.
     pub fn read(text: &'a [u8]) -> Result<Draft<'a>, SignError> {
-        let mut event = match super::read_json(text, MAX_DEPTH)? {
+        let mut event = match super::read_json(text, MAX_BYTES, MAX_DEPTH)? {
             Json::Object(members) => members,
             other => return Ok(super::not_an_object(&other)?),
         };
@@ -201,7 +201,7 @@ fn finish(secret: &Secret, mut event: Members<'_>) -> Result<String, SignError> 
     super::from_members(&event, &Rules::any())?;
     let text = canonical::text(&event);
     if text.len() > MAX_BYTES {
-        return Err(Refusal::new(super::Code::TooLarge, super::over_size()).into());
+        return Err(super::over_size(MAX_BYTES).into());
     }
     Ok(text)
 }

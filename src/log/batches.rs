@@ -2,7 +2,7 @@
 
 use super::lines::{Chunk, Lines};
 use super::{LogError, Source};
-use crate::event::MAX_BYTES;
+use crate::event::MAX_RECORD_BYTES;
 use std::io::Read;
 
 /// Some lines of a log.
@@ -10,7 +10,7 @@ use std::io::Read;
 pub struct Batch {
     /// Their numbers, from 1, and their bytes.
     pub lines: Vec<(u64, Vec<u8>)>,
-    /// The numbers of lines over the limit of an event.
+    /// The numbers of lines over the limit of a record.
     pub over: Vec<u64>,
 }
 
@@ -33,7 +33,8 @@ impl Batches {
     /// At most `lines` lines at a time, and about 4 MiB.
     pub fn new(source: Source, lines: usize) -> Batches {
         let Source { name, packed, bytes, .. } = source;
-        Batches { name, packed, lines: Lines::new(bytes, MAX_BYTES), most: lines, ended: false }
+        let whole = Lines::new(bytes, MAX_RECORD_BYTES);
+        Batches { name, packed, lines: whole, most: lines, ended: false }
     }
 }
 

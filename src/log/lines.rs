@@ -1,5 +1,6 @@
 //! Lines of bounded length out of a stream of any length.
 
+use crate::event::json;
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::Range;
 
@@ -23,7 +24,7 @@ struct Line {
 pub(crate) struct RawLine<'a> {
     /// Its number, from 1.
     pub number: u64,
-    /// Its bytes without the line end; of a line over the limit, nothing.
+    /// Its bytes without white space around them; of a line over the limit, nothing.
     pub text: &'a [u8],
     /// Whether it is over the limit.
     pub over: bool,
@@ -64,7 +65,7 @@ enum End {
 }
 
 impl<R: Read> Lines<R> {
-    /// Lines of at most `limit` bytes; longer ones are skipped and reported.
+    /// Lines of at most `limit` bytes without white space around them; longer ones are skipped and reported.
     pub fn new(input: R, limit: usize) -> Lines<R> {
         Lines { input: BufReader::with_capacity(64 * 1024, input), number: 0, limit }
     }
@@ -94,12 +95,8 @@ impl<R: Read> Lines<R> {
                 self.number -= 1;
                 return Ok(true);
             }
-            if over {
-                chunk.bytes.truncate(start);
-            }
             let range = start..chunk.bytes.len();
-            let blank = chunk.bytes[range.clone()].iter().all(|b| matches!(b, b' ' | b'\t' | b'\r'));
-            if over || !blank {
+            if over || !range.is_empty() {
                 let ended = matches!(end, End::Line);
                 chunk.lines.push(Line { number: self.number, range, over, ended });
             }
@@ -107,9 +104,9 @@ impl<R: Read> Lines<R> {
         Ok(false)
     }
 
-    /// Appends one line to `out`, as far as it is within the limit; whether it is over it.
+    /// Appends one line to `out`, which ends at `start`; whether it is over the limit.
     fn line(&mut self, out: &mut Vec<u8>, start: usize) -> io::Result<(End, bool)> {
-        let mut any = false;
+        let (mut any, mut over) = (false, false);
         loop {
             let buffer = match self.input.fill_buf() {
                 Ok(buffer) => buffer,
@@ -117,31 +114,43 @@ impl<R: Read> Lines<R> {
                 Err(e) => return Err(e),
             };
             if buffer.is_empty() {
-                let end = if any { End::Half } else { End::Stream };
-                return Ok((end, strip_return(out, start) > self.limit));
+                end_line(out, start);
+                return Ok((if any { End::Half } else { End::Stream }, over));
             }
             any = true;
             let (taken, found) = match memchr::memchr(b'\n', buffer) {
                 Some(at) => (at, true),
                 None => (buffer.len(), false),
             };
-            // Two bytes beyond the limit tell a line over it from one that ends in a return.
-            let room = (self.limit + 2).saturating_sub(out.len() - start);
-            out.extend_from_slice(&buffer[..taken.min(room)]);
+            over = over || !append(out, start, &buffer[..taken], self.limit);
             self.input.consume(taken + usize::from(found));
             if found {
-                return Ok((End::Line, strip_return(out, start) > self.limit));
+                end_line(out, start);
+                return Ok((End::Line, over));
             }
         }
     }
 }
 
-/// Takes the return of a `\r\n` line end off; the length of what is left.
-fn strip_return(out: &mut Vec<u8>, start: usize) -> usize {
-    if out.len() > start && out.last() == Some(&b'\r') {
-        out.pop();
+/// Appends what came of a line, which begins at `start`; whether it is within the limit.
+///
+/// White space before it is left out. White space at its end may be followed by more of the line, and is
+/// kept until [`end_line`], one byte beyond the limit at most: whatever follows then is over it.
+pub(crate) fn append(out: &mut Vec<u8>, start: usize, part: &[u8], limit: usize) -> bool {
+    let part = if out.len() == start { json::trim_start(part) } else { part };
+    let (held, solid) = (out.len() - start, json::trim_end(part).len());
+    if solid > 0 && held + solid > limit {
+        out.truncate(start);
+        return false;
     }
-    out.len() - start
+    let room = (limit + 1).saturating_sub(held);
+    out.extend_from_slice(&part[..part.len().min(room)]);
+    true
+}
+
+/// Takes the white space off the end of a line that begins at `start`.
+pub(crate) fn end_line(out: &mut Vec<u8>, start: usize) {
+    out.truncate(start + json::trim_end(&out[start..]).len());
 }
 
 #[cfg(test)]
@@ -166,17 +175,41 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_is_of_the_line_without_its_end() {
+    fn the_limit_is_of_the_line_without_white_space_around_it() {
         for (text, over) in [
             ("1234", false),
             ("12345", true),
             ("1234\r", false),
             ("12345\r", true),
             ("123456789", true),
-            ("1234\r\r", true),
+            ("1234\r\r", false),
+            (" \t     1234      \t", false),
+            ("1234         5", true),
+            ("1  4", false),
+            ("1   5", true),
         ] {
             let got = read(format!("{text}\nx\n").as_bytes(), 4);
             assert_eq!((got[0].2, got[1].1.as_str()), (over, "x"), "{text:?}");
+            let kept = if over { "" } else { text.trim() };
+            assert_eq!(got[0].1, kept, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_the_same_in_whatever_parts_it_comes() {
+        for (text, within) in
+            [("  1 34  ", true), ("12 4      5", false), ("  12345", false), ("     ", true)]
+        {
+            for step in 1..text.len() {
+                let (mut out, mut fits) = (b"before".to_vec(), true);
+                for part in text.as_bytes().chunks(step) {
+                    fits = fits && append(&mut out, 6, part, 4);
+                    assert!(out.len() <= 6 + 5, "{text:?} by {step}");
+                }
+                end_line(&mut out, 6);
+                assert_eq!(fits, within, "{text:?} by {step}");
+                assert_eq!(&out[6..], if fits { text.trim() } else { "" }.as_bytes(), "{text:?} by {step}");
+            }
         }
     }
 }

@@ -4,14 +4,14 @@
 //! threads; a bounded number of them is held at a time, and of a line over the limit nothing.
 
 mod batches;
-mod lines;
+pub(crate) mod lines;
 mod pipeline;
 mod record;
 mod source;
 
 pub use batches::{Batch, Batches};
 pub use pipeline::{Known, Options, Reader, read};
-pub use record::{Checked, ReadRecord, Record, event_text, read_record};
+pub use record::{Checked, ReadRecord, Record, event_text, read_record, read_stored};
 pub use source::Source;
 
 use crate::intake::Full;

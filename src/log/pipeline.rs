@@ -4,7 +4,7 @@
 use super::lines::{Chunk, Lines, RawLine};
 use super::record::{self, Checked, Record};
 use super::{LogError, Source};
-use crate::event::{self, Event, Hex32, MAX_BYTES, Rules, Verifier};
+use crate::event::{self, Event, Hex32, MAX_RECORD_BYTES, Rules, Verifier};
 use crossbeam::channel::{Receiver, Sender, bounded};
 use std::num::NonZero;
 use std::sync::Arc;
@@ -87,7 +87,7 @@ pub fn read(source: Source, options: &Options) -> Reader {
 
 /// Cuts the stream into chunks, until it ends or nobody listens any more.
 fn cut(source: Source, jobs: &Sender<Job>, order: &Sender<Receiver<Judged>>) {
-    let mut lines = Lines::new(source.bytes, MAX_BYTES);
+    let mut lines = Lines::new(source.bytes, MAX_RECORD_BYTES);
     loop {
         let mut chunk = Chunk::default();
         let state = lines.fill(&mut chunk, CHUNK_LINES, CHUNK_BYTES);
@@ -125,7 +125,7 @@ fn read_line(line: RawLine<'_>, options: &Options) -> Checked {
     let mut checked = record::parse(line, &options.rules);
     if options.keep_text && checked.outcome.is_ok() {
         // What parses is UTF-8.
-        checked.text = std::str::from_utf8(line.text).ok().map(|text| text.trim().into());
+        checked.text = std::str::from_utf8(line.text).ok().map(Into::into);
     }
     checked
 }

@@ -1,8 +1,8 @@
 //! One line of a log: a received event, or a blob that the node holds or no longer does (section 1.2).
 
 use super::lines::RawLine;
-use crate::event::json::{Json, Members};
-use crate::event::{self, Code, Event, Hex32, MAX_DEPTH, Refusal, Rules};
+use crate::event::json::{self, Json, Members};
+use crate::event::{self, Code, Event, Hex32, MAX_BYTES, MAX_DEPTH, MAX_RECORD_BYTES, Refusal, Rules};
 use wats_dataflows::ids::Millis;
 
 /// What a valid record says.
@@ -52,18 +52,29 @@ pub fn read_record(text: &[u8], rules: &Rules) -> ReadRecord {
     ReadRecord { received_at: dated.received_at.filter(|_| !dated.bare), outcome }
 }
 
-/// The JSON text of the event in a record, on one line, as it is signed and sent; none where the text is
-/// no record of an event, or the event alone would be over the limit.
+/// Reads a stored event up to its id, and gives its JSON text: stores of old may have a record around it.
 ///
-/// Numbers may be written in another way than they were, with the same value: the id stays what it is.
-pub fn event_text(record: &str) -> Option<String> {
-    let Ok(Json::Object(members)) = event::json::parse(record.as_bytes(), MAX_DEPTH + 1) else {
+/// # Errors
+/// The one reason to refuse it.
+pub fn read_stored<'t>(stored: &'t str, rules: &Rules) -> Result<(Event, &'t str), Refusal> {
+    // An event may have members of any name, those of a record too, so it is read as an event first.
+    match event::parse(stored.as_bytes(), rules) {
+        Ok(event) => Ok((event, stored)),
+        Err(refusal) => match event_text(stored).filter(|_| refusal.code == Code::BadField) {
+            Some(text) => event::parse(text.as_bytes(), rules).map(|event| (event, text)),
+            None => Err(refusal),
+        },
+    }
+}
+
+/// The JSON text of the event in a record, as it is written there; none where the text is no record of an
+/// event.
+pub fn event_text(record: &str) -> Option<&str> {
+    let Ok(Json::Object(members)) = json::parse(record.as_bytes(), MAX_DEPTH + 1) else {
         return None;
     };
     match (members.get("received_at"), members.get("event")) {
-        (Some(_), Some(Json::Object(event))) => {
-            Some(event::canonical::text(event)).filter(|text| text.len() <= event::MAX_BYTES)
-        }
+        (Some(_), Some(Json::Object(_))) => json::member_text(record, "event", MAX_DEPTH + 1),
         _ => None,
     }
 }
@@ -79,7 +90,7 @@ struct Dated {
 pub(super) fn parse(line: RawLine<'_>, rules: &Rules) -> Checked {
     let mut dated = Dated::default();
     let mut outcome = match line.over {
-        true => Refusal::err(Code::TooLarge, event::over_size()),
+        true => Err(event::over_size(MAX_RECORD_BYTES)),
         false => record(line.text, rules, &mut dated),
     };
     if let Err(refusal) = &mut outcome
@@ -100,7 +111,7 @@ pub(super) fn parse(line: RawLine<'_>, rules: &Rules) -> Checked {
 
 fn record(text: &[u8], rules: &Rules, dated: &mut Dated) -> Result<Record, Refusal> {
     // In a record the event is the second level. Which of the two a line is, the parser tells.
-    let json = event::read_json(text, MAX_DEPTH + 1)?;
+    let json = event::read_json(text, MAX_RECORD_BYTES, MAX_DEPTH + 1)?;
     let members = match &json {
         Json::Object(members) => members,
         other => return event::not_an_object(other),
@@ -109,6 +120,9 @@ fn record(text: &[u8], rules: &Rules, dated: &mut Dated) -> Result<Record, Refus
     if !(has("event") || has("blob")) || (has("v") && !has("received_at")) {
         dated.bare = true;
         return bare(text, members, rules, &mut dated.received_at);
+    }
+    if holds_too_much(text) {
+        return Err(event::over_size(MAX_BYTES));
     }
     dated.received_at = Some(time(members)?);
     match (members.get("event"), members.get("blob")) {
@@ -121,6 +135,17 @@ fn record(text: &[u8], rules: &Rules, dated: &mut Dated) -> Result<Record, Refus
     }
 }
 
+/// Whether the event in a record is over the limit: its own text counts, not what stands around it.
+fn holds_too_much(record: &[u8]) -> bool {
+    // Only the largest records are read twice.
+    if record.len() <= MAX_BYTES {
+        return false;
+    }
+    let event =
+        std::str::from_utf8(record).ok().and_then(|text| json::member_text(text, "event", MAX_DEPTH + 1));
+    event.is_some_and(|event| event.len() > MAX_BYTES)
+}
+
 /// An event without a record around it: it is received when it is created.
 fn bare(
     text: &[u8],
@@ -128,7 +153,10 @@ fn bare(
     rules: &Rules,
     received_at: &mut Option<Millis>,
 ) -> Result<Record, Refusal> {
-    if event::json::depth(text, MAX_DEPTH) > MAX_DEPTH {
+    if json::trim(text).len() > MAX_BYTES {
+        return Err(event::over_size(MAX_BYTES));
+    }
+    if json::depth(text, MAX_DEPTH) > MAX_DEPTH {
         return Refusal::err(Code::TooLarge, event::too_deep());
     }
     let created_at = members.get("created_at").and_then(Json::as_integer);

@@ -6,7 +6,7 @@ use super::core::{Core, Phase};
 use super::drive::Driver;
 use super::publish;
 use crate::event::{Code, admit};
-use crate::log::{Record, read_record};
+use crate::log::read_stored;
 use crate::replay::Bounds;
 use crate::store::{Compared, Logged, Seq, StoreError, Ticked, ViewBatch};
 use crossbeam::channel::{Sender, bounded};
@@ -143,10 +143,10 @@ fn record(core: &Core, seq: Seq, logged: Logged) -> Result<Option<Durable>, Stor
         }
         Logged::Event { id, text, .. } => (id, text),
     };
-    match read_record(text.as_bytes(), &core.rules).outcome {
-        Ok(Record::Event(event)) if event.id == id => {
+    match read_stored(&text, &core.rules) {
+        Ok((event, _)) if event.id == id => {
             let admitted = admit(&event, received_at, &core.rules).is_ok();
-            Ok(admitted.then_some(Durable { seq, received_at, what: Taken::Event(event) }))
+            Ok(admitted.then(|| Durable { seq, received_at, what: Taken::Event(Box::new(event)) }))
         }
         Ok(_) => Err(damaged(format!("is not the event {id}"))),
         Err(refusal) if refusal.code == Code::WrongNetwork => Ok(None),

@@ -4,7 +4,7 @@ use super::append::Appender;
 use super::records::{BlobAt, HeldAt, Logged, Seq};
 use super::{Family, KEY_REBUILDING, Store, StoreError, synced};
 use crate::event::Rules;
-use crate::log::{Record, read_record};
+use crate::log::read_stored;
 use std::sync::Arc;
 
 /// Names of one write while rebuilding.
@@ -36,8 +36,7 @@ impl Appender {
     fn follow(&mut self, seq: Seq, logged: &Logged) -> Result<(), StoreError> {
         match logged {
             Logged::Event { received_at, id, text } => {
-                let read = read_record(text.as_bytes(), &Rules::any());
-                let Ok(Record::Event(event)) = read.outcome else {
+                let Ok((event, _)) = read_stored(text, &Rules::any()) else {
                     return Err(StoreError::Damaged(format!("record {} is not the event {id}", seq.0)));
                 };
                 self.hold(*id, HeldAt { seq, received_at: *received_at })?;
@@ -52,11 +51,10 @@ impl Appender {
                     )));
                 };
                 let place = self.store.record_at(held.seq)?;
-                let read = read_record(place.as_bytes(), &Rules::any());
                 self.hold(*id, HeldAt { received_at: held.received_at.min(*received_at), ..held })?;
-                match read.outcome {
-                    Ok(Record::Event(event)) => self.saw(&event, *received_at, false),
-                    _ => Ok(()),
+                match read_stored(&place, &Rules::any()) {
+                    Ok((event, _)) => self.saw(&event, *received_at, false),
+                    Err(_) => Ok(()),
                 }
             }
             Logged::Blob { received_at, blob, present } => {

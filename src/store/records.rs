@@ -20,7 +20,7 @@ pub enum Logged {
         received_at: Millis,
         /// Its id.
         id: Hex32,
-        /// Its JSON text on one line, or a record of section 1.2 that holds it.
+        /// Its JSON text on one line; in stores of old it may be a record of section 1.2 that holds it.
         text: String,
     },
     /// A copy of a held event that was received earlier (section 1.2).

@@ -7,6 +7,7 @@ use std::io::Write;
 use std::net::Shutdown;
 use wats::client::{Client, ClientError};
 use wats::config::Network;
+use wats::event::{MAX_BYTES, MAX_RECORD_BYTES};
 use wats::node::http::Token;
 use wats_dataflows::ids::Millis;
 
@@ -53,7 +54,7 @@ fn refused() -> Vec<(&'static str, u16, String)> {
     };
     let late = Millis(START.0 + 10 * 60_000 + 1);
     vec![
-        ("too_large", 413, tampered(&good, |e| e["text"] = "x".repeat(wats::event::MAX_BYTES).into())),
+        ("too_large", 413, tampered(&good, |e| e["text"] = "x".repeat(MAX_BYTES).into())),
         ("bad_json", 422, good[1..].to_owned()),
         ("bad_field", 422, tampered(&good, |e| e["v"] = 2.into())),
         ("wrong_network", 422, signed_in("elsewhere", 2, START, json!({ "kind": "post", "text": "x" })).1),
@@ -148,6 +149,93 @@ fn other_content_types_and_methods_are_refused() {
     for path in ["/healthz", "/readyz", "/metrics"] {
         assert_eq!(get(node.address(), path).status, 200, "{path}");
     }
+}
+
+/// A post of so many bytes.
+fn sized(key: u16, bytes: usize) -> String {
+    let of = |fill: usize| {
+        signed_in("main", key, START, json!({ "kind": "post", "text": "large", "fill": "x".repeat(fill) })).1
+    };
+    let event = of(bytes - of(0).len());
+    assert_eq!(event.len(), bytes);
+    event
+}
+
+#[test]
+fn the_largest_event_comes_in_and_out_with_its_date() {
+    let mut node = Running::new("largest");
+    let (alone, line, record) = (sized(2, MAX_BYTES), sized(3, MAX_BYTES), sized(4, MAX_BYTES));
+    let space = " \r\n\t".repeat(100_000);
+    assert_eq!(post(node.address(), &format!("{space}{alone}{space}")).status, 201);
+    let around = " ".repeat(300_000);
+    let lines = post_lines(node.address(), &format!("{around}{line}{around}\r\n \t\n{{}}")).lines();
+    assert_eq!((lines.len(), &lines[0]["outcome"], &lines[1]["line"]), (2, &json!("accepted"), &json!(3)));
+    // White space within an event is part of it, and so is any other around it.
+    let larger = alone.replacen("{\"", "{ \"", 1);
+    assert_eq!(post(node.address(), &larger).short(), (413, "too_large".into()));
+    assert_eq!(post_lines(node.address(), &larger).lines()[0]["code"], "too_large");
+    assert_eq!(post(node.address(), &format!("{}\u{c}", post_of(2, START, "fed").1)).short().1, "bad_json");
+    let mut owner =
+        Client::connect(wats::client::Node::Socket(node.settings.socket.clone())).expect("a socket");
+    let in_record = |event: &str, fill: usize| {
+        format!("{around}{{\"received_at\":{},{}\"event\":{event}}}{around}", START.0 - 5, " ".repeat(fill))
+    };
+    let around_it = in_record("", 0).trim().len();
+    let most = in_record(&record, MAX_RECORD_BYTES - MAX_BYTES - around_it);
+    let over = in_record(&record, MAX_RECORD_BYTES - MAX_BYTES - around_it + 1);
+    let body = [over, in_record(&larger, 0), larger, most].join("\n");
+    let outcomes = owner.lines("/admin/import", body.into_bytes()).expect("outcomes");
+    let codes: Vec<&str> = outcomes.iter().map(|o| o["code"].as_str().unwrap_or_default()).collect();
+    assert_eq!(codes, ["too_large", "too_large", "too_large", ""]);
+    assert_eq!(outcomes[3]["outcome"], "accepted");
+    node.check();
+    let exported = super::views::exported(node.store());
+    for (at, event) in [(START.0, &alone), (START.0, &line), (START.0 - 5, &record)] {
+        let want = format!("{{\"received_at\":{at},\"event\":{event}}}");
+        assert!(exported.lines().any(|line| line == want), "{}", &want[..60]);
+    }
+    node.stop();
+    node.start().expect("it starts");
+    node.check();
+}
+
+#[test]
+fn an_event_may_have_the_members_of_a_record() {
+    let mut node = Running::new("members");
+    let members =
+        json!({ "kind": "post", "text": "odd", "received_at": 9, "event": { "x": 1.5 }, "blob": "b" });
+    let (id, odd) = signed_in("main", 2, START, members);
+    assert_eq!(post(node.address(), &odd).status, 201);
+    for _ in 0..2 {
+        node.check();
+        let held = get(node.address(), &format!("/v1/events/{id}")).json();
+        assert_eq!(held["event"], serde_json::from_str::<Value>(&odd).expect("JSON"));
+        assert_eq!(held["received_at"], START.0);
+        let want = format!("{{\"received_at\":{},\"event\":{odd}}}\n", START.0);
+        assert_eq!(super::views::exported(node.store()), want);
+        node.stop();
+        node.start().expect("it starts");
+    }
+}
+
+#[test]
+fn numbers_are_judged_by_value_and_kept() {
+    let node = Running::new("numbers");
+    let (id, event) =
+        signed_in("main", 2, START, json!({ "kind": "post", "text": "n", "x": [1000, 1.5, 0] }));
+    // Written in other ways, the longest of which are no numbers to most readers.
+    let (zeros, most) = ("0".repeat(65_536), "0".repeat(400));
+    let written = event.replace("[1000,1.5,0]", &format!("[1e3,15{most}e-401,1{zeros}e-655360]"));
+    assert_ne!(written, event);
+    assert_eq!(post(node.address(), &written).status, 201);
+    assert_eq!(post(node.address(), &event).status, 200);
+    let held = get(node.address(), &format!("/v1/events/{id}")).json();
+    assert_eq!(held["event"], serde_json::from_str::<Value>(&event).expect("JSON"));
+    for beyond in ["1e16", "9007199254740992", "9007199254740991.5", "-1e16"] {
+        let beyond = event.replace("1000", beyond);
+        assert_eq!(post(node.address(), &beyond).short(), (422, "bad_json".into()), "{beyond}");
+    }
+    node.check();
 }
 
 #[test]

@@ -31,16 +31,16 @@ pub fn check(bytes: &[u8]) {
     }
 }
 
-/// Canonical bytes do not change when a value is sent on and read again.
+/// Canonical bytes are a text of the same value.
 fn stable(value: &Json<'_>) {
     let mut bytes = Vec::new();
     canonical::write(value, &mut bytes);
-    let Json::Object(members) = value else {
-        return;
-    };
-    let text = canonical::text(members);
-    let again = json::parse(text.as_bytes(), MAX_DEPTH).expect("what is sent is I-JSON");
-    let mut twice = Vec::new();
-    canonical::write(&again, &mut twice);
-    assert_eq!(bytes, twice, "what is sent has the same canonical bytes");
+    assert_eq!(
+        json::parse(&bytes, MAX_DEPTH).as_ref(),
+        Ok(value),
+        "canonical bytes are I-JSON of the same value"
+    );
+    if let Json::Object(members) = value {
+        assert_eq!(canonical::text(members).as_bytes(), bytes, "what is sent is what is hashed");
+    }
 }

@@ -167,7 +167,8 @@ fn blob(dice: &mut Dice<'_>) -> Vec<u8> {
 /// The event of a line with a member that is something else, signed again by somebody; a line that is
 /// no event stays.
 fn resigned(line: &[u8], dice: &mut Dice<'_>) -> Vec<u8> {
-    let values = ["null", "1", "-1", "true", "\"vouch\"", "[]", "{}", "9007199254740991", "[\"\"]", "0.5"];
+    let values =
+        ["null", "1", "-1", "true", "\"vouch\"", "[]", "{}", "9007199254740991", "1e16", "[\"\"]", "0.5"];
     let members = ["created_at", "parent", "thread", "refs", "data", "kind", "attachments", "net", "text"];
     let data = ["value", "accept", "used", "still_valid", "label", "evidence", "owner", "supersedes"];
     let Ok(serde_json::Value::Object(mut record)) = serde_json::from_slice(line) else {

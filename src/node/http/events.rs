@@ -5,17 +5,18 @@ use super::lines::{Line, Lines};
 use super::params::Id;
 use super::shown::{self, Held};
 use super::{App, Origin, Problem};
-use crate::event::{self, Code, Event, MAX_BYTES, Refusal};
+use crate::event::{self, Code, Event, MAX_BYTES, MAX_RECORD_BYTES, Refusal};
 use crate::log::{Record, event_text, read_record};
 use crate::node::lanes::What;
 use crate::node::limits;
 use crate::node::outcome::{Later, Outcome};
+use crate::said::canonical_text;
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fmt::Write;
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -59,6 +60,16 @@ pub enum Brought {
     Events,
     /// Records of a log; what a wats export says of when they were received is kept.
     Records,
+}
+
+impl Brought {
+    /// Bytes of a line, at most, without white space around it.
+    fn most(self) -> usize {
+        match self {
+            Brought::Events => MAX_BYTES,
+            Brought::Records => MAX_RECORD_BYTES,
+        }
+    }
 }
 
 fn media_type(headers: &HeaderMap) -> &str {
@@ -112,7 +123,9 @@ impl Coming {
 }
 
 async fn one(app: &App, origin: Origin, body: Body) -> Result<Response, Problem> {
-    let body = Lines::new(body, MAX_BYTES, MAX_BYTES as u64 + 1, pace(origin)).whole().await;
+    // One event may always come, and white space around it within the limit of a body.
+    let bytes = app.core.limits.body_bytes.max(MAX_BYTES as u64 + 1);
+    let body = Lines::new(body, MAX_BYTES, bytes, pace(origin)).whole().await;
     let line = match body {
         Ok(line) => line,
         Err(BodyError::TooLong) => Line::Over,
@@ -131,14 +144,14 @@ async fn one(app: &App, origin: Origin, body: Body) -> Result<Response, Problem>
 /// One a line: an outcome for each, in their order.
 pub async fn many(app: &App, origin: Origin, brought: Brought, body: Body) -> Result<Response, Problem> {
     let limits = &app.core.limits;
-    let mut lines = Lines::new(body, MAX_BYTES, limits.body_bytes, pace(origin));
+    let mut lines = Lines::new(body, brought.most(), limits.body_bytes, pace(origin));
     let mut coming: Vec<(u64, Coming)> = Vec::new();
     let mut number = 0;
     let ended = loop {
         match lines.next().await {
             Ok(None) => break None,
             Err(e) => break Some(e),
-            Ok(Some(Line::Whole(line))) if line.trim_ascii().is_empty() => number += 1,
+            Ok(Some(Line::Whole(line))) if line.is_empty() => number += 1,
             Ok(Some(_)) if coming.len() >= limits.body_lines => break Some(BodyError::TooLong),
             Ok(Some(line)) => {
                 number += 1;
@@ -210,7 +223,7 @@ impl App {
             return Err(Outcome::later(Later::SourceLimited));
         }
         let Line::Whole(line) = line else {
-            return Err(Outcome::Refused(Refusal::new(Code::TooLarge, event::over_size())));
+            return Err(Outcome::Refused(event::over_size(brought.most())));
         };
         let (received_at, what) =
             read(&line, brought, &self.core.rules, self.core.clock.now()).map_err(Outcome::Refused)?;
@@ -259,8 +272,8 @@ fn read(
         Record::Event(event) => {
             // What parses is UTF-8.
             let text = String::from_utf8(text).map_err(|e| Refusal::new(Code::BadJson, e.to_string()))?;
-            let own = received_at.and_then(|_| event_text(&text));
-            What::Event(event, own.unwrap_or(text).into())
+            let own = received_at.and_then(|_| event_text(&text)).map(Into::into);
+            What::Event(event, own.unwrap_or_else(|| text.into()))
         }
     };
     Ok((received_at, what))
@@ -268,7 +281,7 @@ fn read(
 
 /// The same JSON on one line: in JSON line ends stand between tokens only.
 fn one_line(text: &[u8]) -> Vec<u8> {
-    text.trim_ascii().iter().map(|&b| if matches!(b, b'\n' | b'\r') { b' ' } else { b }).collect()
+    text.iter().map(|&b| if matches!(b, b'\n' | b'\r') { b' ' } else { b }).collect()
 }
 
 /// `GET /v1/events/{id}`: an event with its status; never a number that is derived from trust.
@@ -278,8 +291,8 @@ pub async fn get(State(app): State<Arc<App>>, Id(id): Id) -> Result<Response, Pr
     if let Some(post) = app.core.store.read().post(&said.net, said.id)? {
         shown::label(&mut answer, &post);
     }
-    // As it was signed, every member of it; a record has no id of its own.
-    let mut text: Value = serde_json::from_str(&place.text).unwrap_or_default();
-    answer["event"] = if text["id"].is_null() { text["event"].take() } else { text };
+    // As it was signed, every member of it.
+    answer["event"] =
+        canonical_text(&place.text).and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     Ok(axum::Json(answer).into_response())
 }

@@ -1,12 +1,13 @@
 //! Lines of bounded length out of a body of bounded length.
 
 use super::body::{BodyError, Pace, Paced};
+use crate::log::lines::{append, end_line};
 use axum::body::{Body, Bytes};
 
 /// A line, or that there was one over the limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
-    /// Its bytes, without the line end.
+    /// Its bytes, without white space around them.
     Whole(Vec<u8>),
     /// It is over the limit; its bytes are gone.
     Over,
@@ -24,7 +25,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Lines of at most `most` bytes of a body of at most `bytes`.
+    /// Lines of at most `most` bytes, without white space around them, of a body of at most `bytes`.
     pub fn new(body: Body, most: usize, bytes: u64, pace: Pace) -> Lines {
         let body = Paced::new(body, bytes, pace);
         Lines { body, chunk: Bytes::new(), line: Vec::new(), over: false, most, ended: false }
@@ -48,12 +49,16 @@ impl Lines {
         }
     }
 
-    /// The whole body as one line: of a request that is one event.
+    /// The whole body as one line: of a request that is one event. What is over the limit is not read to
+    /// its end.
     pub async fn whole(mut self) -> Result<Line, BodyError> {
-        while !self.ended {
+        while !self.ended && !self.over {
             self.read().await?;
             let part = std::mem::take(&mut self.chunk);
             self.add(&part);
+        }
+        if self.over {
+            self.body.rinse().await;
         }
         Ok(self.take())
     }
@@ -67,16 +72,15 @@ impl Lines {
     }
 
     fn add(&mut self, part: &[u8]) {
-        if self.over || self.line.len() + part.len() > self.most {
+        if !self.over && !append(&mut self.line, 0, part, self.most) {
             self.over = true;
             self.line = Vec::new();
-        } else {
-            self.line.extend_from_slice(part);
         }
     }
 
     fn take(&mut self) -> Line {
-        let line = std::mem::take(&mut self.line);
+        let mut line = std::mem::take(&mut self.line);
+        end_line(&mut line, 0);
         match std::mem::take(&mut self.over) {
             true => Line::Over,
             false => Line::Whole(line),
