@@ -223,7 +223,9 @@ fn those_who_are_suggested_have_the_most_trust_of_all_that_a_vouch_could_help() 
     let mut b = Build::new();
     let (_, [friend], _) = vouched(&mut b);
     let more: Vec<KeyId> = (0..MAX_SUGGESTED).map(|_| b.key()).collect();
-    more.iter().for_each(|&k| drop(b.vouch(friend, k, DAY(2))));
+    for &k in &more {
+        b.vouch(friend, k, DAY(2));
+    }
     assert_eq!(label(&b, DAY(3)), Some((NetworkLabel::Cold, more.clone())));
     b.config.networks[0].distrusted.push(more[3]);
     let others = || more.iter().copied().filter(|k| *k != more[3]);
