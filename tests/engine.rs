@@ -5,7 +5,7 @@ mod support;
 
 use proptest::prelude::*;
 use support::{Running, differences};
-use wats_oracle::world::{Held, Tick, World, world};
+use wats_oracle::world::{Held, Tick, World, crowded_world, world};
 
 /// More worlds, for a long run.
 fn cases(default: u32) -> u32 {
@@ -60,6 +60,12 @@ proptest! {
     #[test]
     fn gives_the_same_answer_on_each_number_of_workers(world in world(10..80)) {
         compare(&world, &[2, 3])?;
+    }
+
+    /// One key contradicts so much that its force falls.
+    #[test]
+    fn equals_the_oracle_where_a_critic_is_spread_thin(world in crowded_world(0..40)) {
+        compare(&world, &[1])?;
     }
 
     #[test]

@@ -29,7 +29,7 @@ use wats_dataflows::ids::{EventId, GroupId, KeyId, Millis, OwnerId, TagId};
 use wats_dataflows::views::{Facet, Status, Why};
 use wats_oracle::Views;
 use wats_oracle::build::react;
-use wats_oracle::world::{KEYS, Name, Op, POSTS, TAGS, Tick, World, event, key, world};
+use wats_oracle::world::{CROWD, KEYS, Name, Op, POSTS, TAGS, Tick, World, event, key, world};
 
 /// The same worlds each time, unless `WATS_SEED` says otherwise.
 fn config(cases: u32) -> ProptestConfig {
@@ -305,6 +305,7 @@ fn in_network(views: &Views, network: u16) -> Views {
     views.canonical.retain(|thread, _| events.contains(thread));
     views.covers.retain(|thread, _| events.contains(thread));
     views.blobs.clear();
+    views.networks.retain(|of, _| of.0 == network);
     let tags = TagId(u32::from(network) * u32::from(TAGS))..TagId(u32::from(network + 1) * u32::from(TAGS));
     let inside = |facet: &Facet| match facet {
         Facet::Tag(tag) => tags.contains(tag),
@@ -351,5 +352,5 @@ proptest! {
 #[test]
 fn attempts_have_numbers_of_their_own() {
     assert!(event(0, Name::Vouch(u8::MAX)).0 < FIRST_EVENT && event(1, Name::Vouch(u8::MAX)).0 < FIRST_EVENT);
-    assert!(key(1, KEYS - 1).0 < FIRST_KEY);
+    assert!(key(1, KEYS + CROWD - 1).0 < FIRST_KEY);
 }

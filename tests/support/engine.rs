@@ -46,6 +46,7 @@ fn apply_one(views: &mut Views, view: &View, here: bool) {
         View::Cover(v) => put(&mut views.covers, v.thread, v.digest, here),
         View::Blob(v) => put(&mut views.blobs, v.blob, v, here),
         View::Group(v) => put(&mut views.groups, v.facet, v, here),
+        View::Network(v) => put(&mut views.networks, v.network, v, here),
         View::Listed(v) => {
             let changed = if here { views.listed.insert(v) } else { views.listed.remove(&v) };
             assert!(changed, "an entry is listed once and goes once");
@@ -75,6 +76,7 @@ pub fn differences(want: &Views, got: &Views) -> Vec<String> {
     maps("cover", &want.covers, &got.covers, &mut out);
     maps("blob", &want.blobs, &got.blobs, &mut out);
     maps("group", &want.groups, &got.groups, &mut out);
+    maps("network", &want.networks, &got.networks, &mut out);
     for listed in want.listed.symmetric_difference(&got.listed) {
         out.push(format!("listed {listed:?}: expected {}", want.listed.contains(listed)));
     }

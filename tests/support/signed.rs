@@ -26,11 +26,18 @@ pub fn blob_name(blob: BlobId) -> String {
 
 /// The configuration, as a file.
 pub fn toml(config: &Config) -> String {
+    let keys = |keys: &[KeyId]| {
+        keys.iter().map(|&k| format!("\"{}\"", secret(k).public())).collect::<Vec<_>>().join(", ")
+    };
     let network = |(network, name): (&wats_dataflows::policy::Network, &str)| {
-        let profiles: Vec<String> =
-            network.profiles.iter().map(|&k| format!("\"{}\"", secret(k).public())).collect();
-        let (pow_bits, profiles) = (network.pow_bits, profiles.join(", "));
-        format!("[[network]]\nid = \"{name}\"\npow_bits = {pow_bits}\nprofiles = [{profiles}]\n")
+        let (profiles, distrusted) = (keys(&network.profiles), keys(&network.distrusted));
+        let pow_bits = network.pow_bits;
+        let mut lines =
+            format!("[[network]]\nid = \"{name}\"\npow_bits = {pow_bits}\nprofiles = [{profiles}]\n");
+        if !distrusted.is_empty() {
+            lines += &format!("distrusted = [{distrusted}]\n");
+        }
+        lines
     };
     config.networks.iter().zip(NETWORKS).map(network).collect::<Vec<_>>().join("\n")
 }

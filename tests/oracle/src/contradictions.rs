@@ -4,13 +4,13 @@ use crate::counting::Tally;
 use crate::grouped::Grouped;
 use crate::network::{Event, Key, Network};
 use crate::signals::{Contradiction, Signals};
-use crate::trust::Keys;
+use crate::trust::{Group, Keys};
 use rustc_hash::FxHashMap;
 use std::iter;
 use wats_dataflows::fixed::Fixed;
 use wats_dataflows::ids::Stamp;
 
-/// What becomes of a contradiction of a post.
+/// What becomes of a contradiction of a post, or of a react on one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// One of its arguments is IN.
@@ -59,17 +59,58 @@ struct Assertion {
     argument: Event,
 }
 
-/// The judgements on all contradictions of post-like events, by the contradictions' places; on
-/// others they say *ignored*. The second run is given the voices of the first.
-pub(crate) fn run(net: &Network, signals: &Signals, keys: &Keys, voice: Option<&[Fixed]>) -> Vec<Judgement> {
+/// `force(A)`: the weight of a key's contradictions, less where they are many.
+pub(crate) fn forces(net: &Network, signals: &Signals, keys: &Keys) -> Vec<Fixed> {
+    let spread = spread(net, signals, keys);
+    let full = net.policy.full_force;
+    let force = |a: Key| match spread[a] {
+        n if net.own[a] || n <= full => keys.weight[a],
+        n => keys.weight[a].scale(full, n).rounded(),
+    };
+    (0..net.keys.len()).map(force).collect()
+}
+
+/// `n(A)`: on how many posts that stand for something A has a contradiction, of the authors of one
+/// class at most four.
+fn spread(net: &Network, signals: &Signals, keys: &Keys) -> Vec<i64> {
+    let heavy = |k: Key| keys.weight[k] >= net.policy.w_min;
+    let mut of_class: FxHashMap<(Key, Group), i64> = FxHashMap::default();
+    for c in signals.contradictions.items.iter().filter(|c| net.post(c.target).is_some()) {
+        let author = net.author[c.target];
+        let relied = || {
+            let others = signals.on(c.target).iter().filter(|s| s.kind.supports() && s.author != c.author);
+            others.map(|s| s.author).any(|k| heavy(k) && !keys.partial(k, author))
+        };
+        if heavy(author) || relied() {
+            *of_class.entry((c.author, keys.class[author])).or_default() += 1;
+        }
+    }
+    let mut spread = vec![0; net.keys.len()];
+    for ((a, _), posts) in of_class {
+        spread[a] += posts.min(net.policy.force_per_class);
+    }
+    spread
+}
+
+/// The judgements on all contradictions of post-like events and of reacts on these, by the
+/// contradictions' places. The second run is given the voices of the first.
+pub(crate) fn run(
+    net: &Network,
+    signals: &Signals,
+    keys: &Keys,
+    force: &[Fixed],
+    voice: Option<&[Fixed]>,
+) -> Vec<Judgement> {
     let ignored = Judgement { verdict: Verdict::Ignored, quote: None, rebuttals: Vec::new() };
     let mut judgements = vec![ignored; signals.contradictions.items.len()];
-    let assertions = counting_assertions(net, signals, keys, voice);
+    let assertions = counting_assertions(net, signals, keys, force, voice);
     for (p, _) in net.posts().filter(|&(p, _)| !assertions.of(p).is_empty()) {
         let framework = Framework::new(net, keys, &assertions, p);
-        for c in signals.contradictions.range(p) {
-            let contradiction = &signals.contradictions.items[c];
-            judgements[c] = framework.judge(net, signals, contradiction);
+        for x in framework.judged(net) {
+            for c in signals.contradictions.range(framework.nodes[x]) {
+                let contradiction = &signals.contradictions.items[c];
+                judgements[c] = framework.judge(net, signals, x, contradiction);
+            }
         }
     }
     judgements
@@ -80,10 +121,11 @@ fn counting_assertions(
     net: &Network,
     signals: &Signals,
     keys: &Keys,
+    force: &[Fixed],
     voice: Option<&[Fixed]>,
 ) -> Grouped<Assertion> {
     let w_min = net.policy.w_min;
-    let heard = |a: Key| keys.weight[a] >= w_min && voice.is_none_or(|voice| voice[a] >= w_min);
+    let heard = |a: Key| force[a] >= w_min && voice.is_none_or(|voice| voice[a] >= w_min);
     let resting = signals.arguments.iter().filter_map(|z| Some((z.rests_on?, z.event)));
     let resting = Grouped::new(net.events.len(), resting.collect(), |&(t, _)| t);
     let mut joint = Tally::new(keys);
@@ -91,13 +133,13 @@ fn counting_assertions(
     for on_x in signals.contradictions.items.chunk_by(|c, d| c.target == d.target) {
         let x = on_x[0].target;
         for c in on_x.iter().filter(|c| heard(c.author)) {
-            joint.count(c.author, keys.trust[c.author]);
+            joint.count(c.author, keys.trust[c.author].min(force[c.author]));
         }
         let needed = keys.weight[net.author[x]];
-        let enough = |weight: Fixed| weight.scale(net.policy.critic_factor, 1) >= needed;
+        let enough = |force: Fixed| force.scale(net.policy.critic_factor, 1) >= needed;
         let together = enough(joint.take());
         for c in on_x.iter().filter(|c| heard(c.author)) {
-            if !together && !enough(keys.weight[c.author]) {
+            if !together && !enough(force[c.author]) {
                 continue;
             }
             // On X, and on every argument that rests on X.
@@ -123,8 +165,6 @@ struct Framework {
     /// Who attacks each node.
     attackers: Vec<Vec<usize>>,
     labels: Vec<Label>,
-    /// Whether each node attacks p.
-    attacks_p: Vec<bool>,
 }
 
 impl Framework {
@@ -168,16 +208,23 @@ impl Framework {
             attackers.extend(remaining.map(|(_, y)| y));
         }
         let labels = grounded(&attackers);
-        let mut attacks_p = vec![false; nodes.len()];
-        attackers[0].iter().for_each(|&y| attacks_p[y] = true);
-        Framework { place, nodes, attackers, labels, attacks_p }
+        Framework { place, nodes, attackers, labels }
     }
 
-    /// The verdict on a contradiction of p.
-    fn judge(&self, net: &Network, signals: &Signals, c: &Contradiction) -> Judgement {
-        // Only its critic can argue with an argument, so it attacks p in this contradiction.
+    /// The nodes whose contradictions are judged here: p, and the reacts on it.
+    fn judged(&self, net: &Network) -> impl Iterator<Item = usize> {
+        let p = net.events[self.nodes[0]].id;
+        let on_p = move |x: Event| net.react(x).is_some_and(|react| react.target == p);
+        (0..self.nodes.len()).filter(move |&x| x == 0 || on_p(self.nodes[x]))
+    }
+
+    /// The verdict on a contradiction of the node x.
+    ///
+    /// Reading: its arguments are those that attack x. Only its critic can argue with them; they may
+    /// do so by what x rests on, where that contradiction counts and this one alone does not.
+    fn judge(&self, net: &Network, signals: &Signals, x: usize, c: &Contradiction) -> Judgement {
         let places = signals.arguments_of(c).iter().filter_map(|y| self.place.get(&y.event));
-        let arguments: Vec<usize> = places.copied().filter(|&y| self.attacks_p[y]).collect();
+        let arguments: Vec<usize> = places.copied().filter(|y| self.attackers[x].contains(y)).collect();
         let verdict = match arguments.iter().map(|&y| self.labels[y]).min() {
             Some(Label::In) => Verdict::Stands,
             Some(Label::Undec) => Verdict::Undecided,

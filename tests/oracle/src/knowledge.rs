@@ -6,6 +6,7 @@ use crate::signals::{Kind, Signal, Signals};
 use crate::status::{PostStatus, positive};
 use crate::trust::Keys;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use wats_dataflows::facts::PostKind;
 use wats_dataflows::ids::EventId;
@@ -154,9 +155,10 @@ impl Of<'_> {
                 continue;
             };
             let best = canonical.entry(t).or_insert(p);
+            // Of equals, the first received.
             let order = |p: Event| {
                 let status = self.statuses[p];
-                (status.map(|s| (s.score, s.counts.accepts)), self.net.stamp(p))
+                (status.map(|s| (s.score, s.counts.accepts)), Reverse(self.net.by_receipt(p)))
             };
             if order(p) > order(*best) {
                 *best = p;

@@ -16,6 +16,7 @@
 //! | `status` | 6: statuses, scores, counts, why |
 //! | `knowledge` | 7: entries, canonical answers, covers |
 //! | `survival` | 8: replicas and blobs |
+//! | `label` | 3, *Cold start*: the labels of networks |
 //! | `browse` | none: the map of posts and entries |
 //!
 //! [`build`] makes facts for tests without signatures, and [`world`] random small worlds.
@@ -30,6 +31,7 @@ mod counting;
 mod decay;
 mod grouped;
 mod knowledge;
+mod label;
 mod network;
 mod origins;
 mod reputation;
@@ -45,7 +47,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use wats_dataflows::facts::EventFact;
 use wats_dataflows::ids::{BlobId, EventId, KeyId, Millis, NetworkId};
 use wats_dataflows::policy::Config;
-use wats_dataflows::views::{AuthorView, BlobView, EntryView, Facet, GroupView, ListedView, PostView};
+use wats_dataflows::views::{
+    AuthorView, BlobView, EntryView, Facet, GroupView, ListedView, NetworkView, PostView,
+};
 
 /// All that the answer is a function of.
 #[derive(Clone, Copy, Debug)]
@@ -79,6 +83,8 @@ pub struct Views {
     pub groups: BTreeMap<Facet, GroupView>,
     /// The entries under each.
     pub listed: BTreeSet<ListedView>,
+    /// The networks that have a label.
+    pub networks: BTreeMap<NetworkId, NetworkView>,
 }
 
 /// Evaluates the specification: each network by itself, since nothing crosses (section 1); only a
@@ -93,9 +99,10 @@ pub fn evaluate(state: &State) -> Views {
         let net = Network::new(state, id, &held_blobs);
         let signals = signals::read(&net);
         let keys = trust::trust(&net, &signals);
-        let first = contradictions::run(&net, &signals, &keys, None);
+        let force = contradictions::forces(&net, &signals, &keys);
+        let first = contradictions::run(&net, &signals, &keys, &force, None);
         let standing = reputation::reputation(&net, &signals, &keys, &first);
-        let second = contradictions::run(&net, &signals, &keys, Some(&standing.voice));
+        let second = contradictions::run(&net, &signals, &keys, &force, Some(&standing.voice));
         let statuses = status::statuses(&net, &signals, &keys, &standing, &second);
         let knowledge = knowledge::knowledge(&net, &signals, &keys, &standing, &statuses);
         let replicas = survival::replicas(&net, &signals, &keys, &standing, &statuses);
@@ -107,6 +114,7 @@ pub fn evaluate(state: &State) -> Views {
         views.entries.extend(knowledge.entries);
         views.canonical.extend(knowledge.canonical);
         views.covers.extend(knowledge.covers);
+        views.networks.extend(label::view(&net, &keys, &standing).map(|view| (id, view)));
     }
     views
 }

@@ -34,6 +34,8 @@ pub(crate) struct Network<'a> {
     pub(crate) keys: Vec<KeyId>,
     /// Which of them are own profiles.
     pub(crate) own: Vec<bool>,
+    /// Which of them the reader will not hear.
+    pub(crate) distrusted: Vec<bool>,
     places: Places,
 }
 
@@ -45,6 +47,7 @@ impl<'a> Network<'a> {
             places.set(event.id.0, place);
         }
         let profiles = state.config.profiles(id);
+        let distrusted = state.config.distrusted(id);
         let mut keys = Vec::new();
         let mut key_places = Places::default();
         let mut place_of = |key: KeyId| {
@@ -65,6 +68,7 @@ impl<'a> Network<'a> {
             now: state.now,
             held_blobs,
             own: keys.iter().map(|k| profiles.contains(k)).collect(),
+            distrusted: keys.iter().map(|k| distrusted.contains(k)).collect(),
             thread: Vec::new(),
             events,
             author,

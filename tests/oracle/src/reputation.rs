@@ -4,7 +4,7 @@ use crate::contradictions::{Judgement, Verdict};
 use crate::counting::Parts;
 use crate::grouped::Grouped;
 use crate::network::{Event, Key, Network};
-use crate::signals::{Kind, Signals};
+use crate::signals::Signals;
 use crate::trust::{Group, Keys};
 use std::sync::Arc;
 use wats_dataflows::fixed::Fixed;
@@ -28,25 +28,29 @@ pub(crate) fn reputation(net: &Network, signals: &Signals, keys: &Keys, verdicts
     let posts: Grouped<(Key, Event)> = Grouped::new(net.keys.len(), posts, |&(a, _)| a);
     let stands = |c: usize| verdicts[c].verdict == Verdict::Stands;
 
-    // z: a's standing contradictions of others of weight.
+    // z: a's standing contradictions of posts by others of weight. u: a's rebutted ones, of reacts
+    // on posts too.
     let mut z = vec![Fixed::ZERO; net.keys.len()];
-    let judged = signals.contradictions.items.iter().zip(verdicts);
-    for (c, _) in judged.filter(|(_, j)| j.verdict == Verdict::Stands) {
+    let mut u = z.clone();
+    for (c, judgement) in signals.contradictions.items.iter().zip(verdicts) {
         let of = net.author[c.target];
-        if keys.weight[of] >= w_min && !keys.partial(of, c.author) {
-            z[c.author] += c.is.value;
+        let pays = || keys.weight[of] >= w_min && !keys.partial(of, c.author);
+        match judgement.verdict {
+            Verdict::Stands if net.post(c.target).is_some() && pays() => z[c.author] += c.is.value,
+            Verdict::Rebutted => u[c.author] += c.is.value,
+            _ => {}
         }
     }
 
     let mut by_group = Partition::new(keys, &keys.group);
     let mut by_class = Partition::new(keys, &keys.class);
     let mut reputation = Vec::with_capacity(net.keys.len());
-    for (a, &z) in z.iter().enumerate() {
+    for a in 0..net.keys.len() {
+        let half = |x: Fixed| keys.weight[a].times(x.saturated()).scale(1, 2);
         let mut earned = Fixed::ZERO;
         let mut lost = Fixed::ZERO;
         for &(_, x) in posts.of(a) {
-            let cited = |kind: Kind| kind.supports() || kind == Kind::Cite;
-            for s in signals.on(x).iter().filter(|s| cited(s.kind)) {
+            for s in signals.on(x).iter().filter(|s| s.kind.relies()) {
                 if keys.weight[s.author] >= w_min && !keys.partial(s.author, a) {
                     by_group.signal(s.author, s.is.value);
                     by_class.signal(s.author, s.is.value);
@@ -56,7 +60,7 @@ pub(crate) fn reputation(net: &Network, signals: &Signals, keys: &Keys, verdicts
             by_class.next_post();
         }
         earned += by_group.take().min(by_class.take());
-        earned += keys.weight[a].times(z.saturated()).scale(1, 2);
+        earned += half(z[a]);
 
         for &(_, x) in posts.of(a) {
             for c in signals.contradictions.range(x).filter(|&c| stands(c)) {
@@ -68,7 +72,8 @@ pub(crate) fn reputation(net: &Network, signals: &Signals, keys: &Keys, verdicts
             by_class.next_post();
         }
         lost += by_group.take().min(by_class.take());
-        reputation.push(keys.weight[a] + earned - lost);
+        lost += half(u[a]);
+        reputation.push((keys.weight[a] + earned - lost).rounded());
     }
 
     let voice = |a: Key| match net.own[a] {

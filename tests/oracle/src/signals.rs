@@ -15,7 +15,10 @@ pub(crate) enum Kind {
     Accept,
     Confirm,
     Use,
-    Cite,
+    /// A cite by events that name X in `refs` and do not reply to it.
+    Citation,
+    /// A cite by replies alone.
+    Reply,
     VoteUp,
     VoteDown,
 }
@@ -24,6 +27,16 @@ impl Kind {
     /// Accept, confirm or use: what trust and support are made of.
     pub(crate) fn supports(self) -> bool {
         matches!(self, Kind::Accept | Kind::Confirm | Kind::Use)
+    }
+
+    /// A cite, by either kind of events: what scores and counts speak of.
+    pub(crate) fn cites(self) -> bool {
+        matches!(self, Kind::Citation | Kind::Reply)
+    }
+
+    /// What reputations and replicas are made of: a reply does not rely on what it replies to.
+    pub(crate) fn relies(self) -> bool {
+        self.supports() || self == Kind::Citation
     }
 }
 
@@ -233,6 +246,8 @@ impl Reader<'_> {
 
     /// The arguments of A's stance -1 on X: of the first four events that ever could be some, those
     /// that belong to the run.
+    ///
+    /// Reading: *within one hour* includes the whole hour, and goes by `created_at` on both sides.
     fn find_arguments(
         &self,
         author: Key,
@@ -243,17 +258,14 @@ impl Reader<'_> {
         let net = self.net;
         let argues = |e| self.say(e).evidence.given() || self.names(author, e).is_some();
         let minus = || reacts.iter().copied().filter(|&e| self.say(e).value == Some(-1));
-        let replies_since = |react: Event| {
-            let lead = net.policy.reply_window.0;
-            net.stamp(react).created_at.0.saturating_sub(lead)
-        };
-        let (Some(first), Some(&run_first)) = (minus().next(), run.first()) else {
-            return Vec::new();
+        let near = |reply: Event, react: Event| {
+            let (a, b) = (net.stamp(reply).created_at.0, net.stamp(react).created_at.0);
+            a.abs_diff(b) <= net.policy.reply_window.0
         };
         let mut able: Vec<_> = minus().filter(|&e| argues(e)).collect();
-        let reasoned = |e: &Event| {
-            let text = net.post(*e).is_some_and(|post| !post.blank);
-            text && net.stamp(*e).created_at.0 >= replies_since(first)
+        let reasoned = |&e: &Event| {
+            let text = net.post(e).is_some_and(|post| !post.blank);
+            text && minus().any(|react| near(e, react))
         };
         let mut replies: Vec<_> = mentions.iter().copied().filter(reasoned).collect();
         able.sort_unstable_by_key(|&e| net.by_receipt(e));
@@ -262,7 +274,7 @@ impl Reader<'_> {
         able.truncate(net.policy.max_arguments);
         able.retain(|e| match net.react(*e) {
             Some(_) => run.contains(e),
-            None => net.stamp(*e).created_at.0 >= replies_since(run_first),
+            None => run.iter().any(|&react| near(*e, react)),
         });
         let rests_on = |e| match net.react(e) {
             Some(react) if !react.evidence.given() => self.names(author, e),
@@ -312,14 +324,24 @@ impl Reader<'_> {
 
     /// Cite: A has later post-like events with X in `refs` or as parent.
     ///
-    /// Reading: of A's events that name X, those created after X are the citing ones; the others do
-    /// not date the cite either.
+    /// Reading: of A's events that name X, those created after X are the citing ones; the others
+    /// neither date the cite nor make a citation of it.
     fn cite(&mut self, author: Key, x: Event, mentions: &[Event]) {
         let net = self.net;
+        if net.post(x).is_none() {
+            return;
+        }
         let later = |&&e: &&Event| net.stamp(e).created_at > net.stamp(x).created_at;
-        let origin = mentions.iter().filter(later).map(|&e| net.events[e].te()).min();
-        if let Some(origin) = origin.filter(|_| net.post(x).is_some()) {
-            self.signal(author, x, Kind::Cite, net.policy.base_cite, origin);
+        let replies = |e: Event| {
+            let reply = net.post(e).and_then(|post| post.reply);
+            reply.is_some_and(|reply| reply.parent == net.events[x].id)
+        };
+        let citing = || mentions.iter().filter(later).copied();
+        let te = |e: Event| net.events[e].te();
+        if let Some(origin) = citing().filter(|&e| !replies(e)).map(te).min() {
+            self.signal(author, x, Kind::Citation, net.policy.base_cite, origin);
+        } else if let Some(origin) = citing().map(te).min() {
+            self.signal(author, x, Kind::Reply, net.policy.base_reply, origin);
         }
     }
 

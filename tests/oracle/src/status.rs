@@ -7,7 +7,7 @@ use crate::reputation::Standing;
 use crate::signals::{Contradiction, Kind, Signal, Signals};
 use crate::trust::Keys;
 use wats_dataflows::fixed::Fixed;
-use wats_dataflows::ids::{EventId, Millis};
+use wats_dataflows::ids::EventId;
 use wats_dataflows::views::{Counts, PostView, Status, Why};
 
 /// What section 6 says of a post-like event.
@@ -55,38 +55,47 @@ type Judged<'a> = (&'a Contradiction, &'a Judgement);
 
 impl Of<'_> {
     fn status(&mut self, on_p: &[Signal], contradictions: &[Judged]) -> PostStatus {
-        let positive = |s: &&Signal| positive(self.net, self.keys, s);
-        let for_p: Vec<Signal> = on_p.iter().filter(positive).copied().collect();
-        let down = on_p.iter().filter(|s| s.kind == Kind::VoteDown);
-        let down: Vec<Signal> = down.copied().collect();
-
-        // The latest clock of a supporter's word, and whether a supporter is live.
-        let supports = |s: &&Signal| s.kind.supports() && self.standing.has_weight[s.author];
-        let supported = for_p.iter().filter(supports).map(|s| s.is.clock).max();
-        let live = for_p.iter().filter(supports).any(|s| s.is.live);
+        // Of the keys with weight: no others move anything.
+        let on_p = || on_p.iter().filter(|s| self.standing.has_weight[s.author]).copied();
+        let for_p: Vec<Signal> = on_p().filter(|s| positive(self.net, self.keys, s)).collect();
+        let down: Vec<Signal> = on_p().filter(|s| s.kind == Kind::VoteDown).collect();
+        let supports = |s: &&Signal| s.kind.supports();
+        let support: Vec<Signal> = for_p.iter().filter(supports).copied().collect();
         // The contradictions that contest p.
         let contest = |(c, judgement): &&Judged| {
             let open = matches!(judgement.verdict, Verdict::Stands | Verdict::Undecided);
-            open && !outlived(c, supported)
+            open && !self.outlived(c, &support)
         };
         let contesting: Vec<Judged> = contradictions.iter().filter(contest).copied().collect();
 
-        let status = match (contesting.is_empty(), supported) {
-            (false, _) => Status::Contested,
-            (true, Some(_)) if live => Status::Confirmed,
-            (true, Some(_)) => Status::Stale,
-            (true, None) => Status::Unverified,
+        let status = match contesting.is_empty() {
+            false => Status::Contested,
+            true if support.iter().any(|s| s.is.live) => Status::Confirmed,
+            true if !support.is_empty() => Status::Stale,
+            true => Status::Unverified,
         };
+        let counts = self.counts(&for_p, &down, &contesting);
         PostStatus {
             status,
             score: self.score(&for_p, &down, contradictions),
-            counts: self.counts(&for_p, &down, &contesting),
-            why: self.why(status, &contesting, contradictions),
+            counts,
+            why: self.why(status, counts, &contesting, contradictions),
         }
+    }
+
+    /// Whether a contradiction is *outlived*: it is not live, and the supporters who have spoken
+    /// since have at least half of its critic's voice together.
+    fn outlived(&mut self, c: &Contradiction, support: &[Signal]) -> bool {
+        let later = support.iter().filter(|s| s.is.clock > c.is.clock);
+        let later: Vec<Key> = later.map(|s| s.author).collect();
+        later.iter().for_each(|&k| self.tally.count(k, self.standing.voice[k]));
+        let together = self.tally.take().scale(self.net.policy.outlive_factor, 1);
+        !c.is.live && !later.is_empty() && together >= self.standing.voice[c.author]
     }
 
     /// `score(p)`: what is said for it, minus what is said against it, each by voice.
     fn score(&mut self, for_p: &[Signal], down: &[Signal], contradictions: &[Judged]) -> Fixed {
+        let has_weight = |k: Key| self.standing.has_weight[k];
         let voice = |k: Key, value: Fixed| self.standing.voice[k].times(value);
         for s in for_p {
             self.tally.count(s.author, voice(s.author, s.is.value));
@@ -96,29 +105,29 @@ impl Of<'_> {
             self.tally.count(s.author, voice(s.author, s.is.value));
         }
         for (c, judgement) in contradictions {
-            if judgement.verdict == Verdict::Stands {
+            if judgement.verdict == Verdict::Stands && has_weight(c.author) {
                 self.tally.count(c.author, voice(c.author, c.is.value));
             }
         }
-        for_p - self.tally.take()
+        (for_p - self.tally.take()).rounded()
     }
 
     /// `counts`, over the keys with weight.
     fn counts(&self, for_p: &[Signal], down: &[Signal], contesting: &[Judged]) -> Counts {
-        let has_weight = |k: &Key| self.standing.has_weight[*k];
-        let by = |kind: Kind| -> Vec<Key> {
-            let such = for_p.iter().chain(down).filter(|s| s.kind == kind);
-            such.map(|s| s.author).filter(has_weight).collect()
+        let such = |kind: &dyn Fn(Kind) -> bool| -> Vec<Key> {
+            let such = for_p.iter().chain(down).filter(|s| kind(s.kind));
+            such.map(|s| s.author).collect()
         };
+        let by = |kind: Kind| such(&|k| k == kind);
         let critics = contesting.iter().map(|(c, _)| c.author);
-        let critics: Vec<Key> = critics.filter(has_weight).collect();
+        let critics: Vec<Key> = critics.filter(|&k| self.standing.has_weight[k]).collect();
         let sets = self.keys.sets();
         Counts {
             accepts: count(sets.voices(&by(Kind::Accept))),
             confirmations: count(sets.voices(&by(Kind::Confirm))),
             uses: count(sets.voices(&by(Kind::Use))),
             contradictions: count(sets.voices(&critics)),
-            cites: count(sets.classes(&by(Kind::Cite))),
+            cites: count(sets.classes(&such(&Kind::cites))),
             votes_up: count(sets.classes(&by(Kind::VoteUp))),
             votes_down: count(sets.classes(&by(Kind::VoteDown))),
         }
@@ -128,7 +137,7 @@ impl Of<'_> {
     ///
     /// Reading: rebuttals are events labelled IN that attack an argument of any contradiction of p,
     /// outlived or not.
-    fn why(&self, status: Status, contesting: &[Judged], all: &[Judged]) -> Option<Why> {
+    fn why(&self, status: Status, counts: Counts, contesting: &[Judged], all: &[Judged]) -> Option<Why> {
         match status {
             Status::Contested => {
                 let quote = contesting.iter().filter_map(|(_, j)| j.quote).min()?;
@@ -137,7 +146,7 @@ impl Of<'_> {
                 rebuttals.sort_unstable();
                 rebuttals.dedup();
                 Some(Why::Contradicted {
-                    keys: count(contesting.len()),
+                    keys: counts.contradictions.max(1),
                     evidence: !quote.without_evidence,
                     argument: self.net.events[quote.argument].id,
                     rebuttals: count(rebuttals.len()),
@@ -154,11 +163,6 @@ impl Of<'_> {
             Status::Stale | Status::Unverified => None,
         }
     }
-}
-
-/// A contradiction is *outlived* when it is not live and a supporter's word has a later clock.
-fn outlived(c: &Contradiction, supported: Option<Millis>) -> bool {
-    !c.is.live && supported.is_some_and(|clock| clock > c.is.clock)
 }
 
 fn count(n: usize) -> u32 {

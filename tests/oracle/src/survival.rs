@@ -3,7 +3,7 @@
 use crate::knowledge::Knowledge;
 use crate::network::{Event, Network};
 use crate::reputation::Standing;
-use crate::signals::{Kind, Signals};
+use crate::signals::Signals;
 use crate::status::{PostStatus, positive};
 use crate::trust::Keys;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -24,10 +24,10 @@ pub(crate) fn replicas(
     let replicas = |p: Event| match statuses[p] {
         Some(PostStatus { status: Status::Confirmed, .. }) => policy.replicas_confirmed,
         Some(_) => {
-            let mut relied = signals.on(p).iter().filter(|s| {
-                let relies = s.kind.supports() || s.kind == Kind::Cite;
-                relies && standing.has_weight[s.author] && positive(net, keys, s)
-            });
+            let mut relied = signals
+                .on(p)
+                .iter()
+                .filter(|s| s.kind.relies() && standing.has_weight[s.author] && positive(net, keys, s));
             let keep = recent(net.events[p].te()) || relied.any(|s| recent(s.is.clock));
             if keep { policy.replicas_recent } else { 0 }
         }

@@ -4,7 +4,7 @@ use crate::counting::Sets;
 use crate::grouped::Grouped;
 use crate::network::{Key, Network};
 use crate::origins::{self, Spread};
-use crate::signals::{Kind, Signals};
+use crate::signals::{Kind, Signal, Signals};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wats_dataflows::fixed::{Fixed, ONE};
 use wats_dataflows::ids::{GroupId, Millis};
@@ -32,6 +32,10 @@ pub(crate) struct Keys {
     pub(crate) floor: Vec<Fixed>,
     /// `weight(k)`.
     pub(crate) weight: Vec<Fixed>,
+    /// Whether an own profile vouches for k.
+    pub(crate) vouched: Vec<bool>,
+    /// `cold`: the network is cold while it is above zero.
+    pub(crate) cold: i64,
 }
 
 impl Keys {
@@ -62,13 +66,16 @@ pub(crate) struct Backing {
 /// Computes trust, floors, weights, and what counting needs.
 pub(crate) fn trust(net: &Network, signals: &Signals) -> Keys {
     let vouches = net.vouches();
-    let seeds = seeds(net, signals, &vouches);
+    let mut vouched = vec![false; net.keys.len()];
+    vouches.iter().filter(|&&(voucher, _)| net.own[voucher]).for_each(|&(_, k)| vouched[k] = true);
+    let seeds = seeds(net, signals, &vouched, |relied| relied.is.decay);
+    let cold = cold(net, signals, &vouched);
     let (groups, group) = groups(net);
     let backing = backing(net, signals, &vouches, &group);
     let anchors = anchors(net, &seeds, &backing);
     let Spread { distance, origins, class, sponsors, speaks_for_itself } =
         origins::spread(net.policy.broad, &anchors, &group, &backing);
-    let floor = floors(net, &seeds);
+    let floor = floors(net, cold);
     let mut keys = Keys {
         groups,
         group,
@@ -79,39 +86,50 @@ pub(crate) fn trust(net: &Network, signals: &Signals) -> Keys {
         trust: Vec::new(),
         weight: Vec::new(),
         floor,
+        vouched,
+        cold,
     };
     keys.trust = flow(net, &seeds, &shares(&keys, &distance, &backing));
     keys.weight = keys.trust.iter().zip(&keys.floor).map(|(&trust, &floor)| trust + floor).collect();
     keys
 }
 
-/// *Seeds*: `s(k)`.
-fn seeds(net: &Network, signals: &Signals, vouches: &[(Key, Key)]) -> Vec<Fixed> {
-    let vouched = net.policy.seed_vouched;
+/// *Seeds*: `s(k)`, where an own profile's accept or use of an X counts so much.
+fn seeds(
+    net: &Network,
+    signals: &Signals,
+    vouched: &[bool],
+    counts: impl Fn(&Signal) -> Fixed,
+) -> Vec<Fixed> {
+    let full = net.policy.seed_vouched;
     let mut n = vec![Fixed::ZERO; net.keys.len()];
     for (x, _) in net.posts() {
         let own = |&a: &Key| net.own[a];
         let at_first_hand = signals.on(x).iter().filter(|s| own(&s.author));
         let relied = at_first_hand.filter(|s| matches!(s.kind, Kind::Accept | Kind::Use));
-        n[net.author[x]] += relied.map(|s| s.is.decay).max().unwrap_or_default();
+        n[net.author[x]] += relied.map(&counts).max().unwrap_or_default();
     }
-    let mut seeds: Vec<_> = n.iter().map(|&n| vouched.scale(n.0, n.0.saturating_add(ONE.0))).collect();
-    for &(_, k) in vouches.iter().filter(|&&(voucher, _)| net.own[voucher]) {
-        seeds[k] = seeds[k].max(vouched);
-    }
-    for (seed, _) in seeds.iter_mut().zip(&net.own).filter(|&(_, &own)| own) {
-        *seed = ONE;
-    }
-    seeds
+    let seed = |k: Key| match (net.own[k], net.distrusted[k], vouched[k]) {
+        (true, _, _) => ONE,
+        (_, true, _) => Fixed::ZERO,
+        (_, _, true) => full,
+        _ => full.scale(n[k].0, n[k].0.saturating_add(ONE.0)),
+    };
+    (0..net.keys.len()).map(seed).collect()
+}
+
+/// *Cold start*: `cold`, from the seeds of keys that are not own profiles, in which each X that an
+/// own profile accepted or used counts ONE.
+fn cold(net: &Network, signals: &Signals, vouched: &[bool]) -> i64 {
+    let seeds = seeds(net, signals, vouched, |_| ONE);
+    let sum: Fixed = seeds.iter().zip(&net.own).filter(|&(_, &own)| !own).map(|(&s, _)| s).sum();
+    let until = net.policy.cold_until;
+    16 * (until - sum).0.max(0) / until.0.max(1)
 }
 
 /// *Cold start*: `floor(k)`.
-fn floors(net: &Network, seeds: &[Fixed]) -> Vec<Fixed> {
+fn floors(net: &Network, cold: i64) -> Vec<Fixed> {
     let policy = net.policy;
-    let sum: Fixed = seeds.iter().zip(&net.own).filter(|&(_, &own)| !own).map(|(&s, _)| s).sum();
-    let until = policy.cold_until;
-    let cold = 16 * (until - sum).0.max(0) / until.0.max(1);
-
     let mut first_seen = vec![net.now; net.keys.len()];
     let mut x = vec![0i64; net.keys.len()];
     for (&event, &k) in net.events.iter().zip(&net.author) {
@@ -123,7 +141,7 @@ fn floors(net: &Network, seeds: &[Fixed]) -> Vec<Fixed> {
     let floor = |k: Key| {
         let days = net.now.since(first_seen[k]).0 / Millis::DAY.0;
         let (from, to) = (policy.floor_from_days, policy.floor_to_days);
-        if net.own[k] || days < from {
+        if net.own[k] || net.distrusted[k] || days < from {
             return Fixed::ZERO;
         }
         let age = policy.floor_cap.scale((days.min(to) - from) as i64, (to - from) as i64);
@@ -156,7 +174,7 @@ fn groups(net: &Network) -> (Vec<GroupId>, Vec<Group>) {
     (groups, group)
 }
 
-/// *Backing*: all backings, by whom is backed.
+/// *Backing*: all backings, by whom is backed; distrusted keys neither back nor are backed.
 fn backing(net: &Network, signals: &Signals, vouches: &[(Key, Key)], group: &[Group]) -> Grouped<Backing> {
     let vouched = vouches.iter().map(|&(from, to)| Backing { from, to, w0: ONE });
     let mut backing: Vec<_> = vouched.collect();
@@ -171,6 +189,7 @@ fn backing(net: &Network, signals: &Signals, vouches: &[(Key, Key)], group: &[Gr
             }
         }
     }
+    backing.retain(|b| !net.distrusted[b.from] && !net.distrusted[b.to]);
     backing.sort_unstable_by_key(|b| (b.to, b.from));
     backing.dedup_by(|b, sum| {
         let same = (b.to, b.from) == (sum.to, sum.from);

@@ -25,7 +25,7 @@
 
 mod strategy;
 
-pub use strategy::world;
+pub use strategy::{crowded_world, world};
 
 use crate::State;
 use crate::build::{post, react, tie};
@@ -35,18 +35,24 @@ use proptest::test_runner::{Config as Proptest, RngAlgorithm, TestRng, TestRunne
 use std::collections::{BTreeMap, BTreeSet};
 use wats_dataflows::facts::{Body, EventFact, Evidence, Post, PostKind, React, Reply};
 use wats_dataflows::ids::{BlobId, EventId, Initial, KeyId, Millis, NetworkId, OwnerId, Stamp, TagId};
-use wats_dataflows::policy::{Config, Network};
+use wats_dataflows::policy::{Config, Network, Policy};
 
 /// How many keys there are in each network.
 pub const KEYS: u8 = 8;
+/// How many further keys there may be in the first network: the authors of the crowd's posts.
+pub const CROWD: u8 = 24;
 /// How many asks; they are the first of the posts.
 pub const ASKS: u8 = 3;
 /// How many post-like events; each key is the author of some, in turn.
 pub const POSTS: u8 = 21;
 /// From which number on post-like events are digests.
 pub const DIGESTS: u8 = 15;
-/// How many reacts there are at most.
-pub const REACTS: u8 = 200;
+/// How many posts a crowd has at most; their numbers follow those of all others.
+pub const CROWD_POSTS: u8 = 110;
+/// How many reacts there are at most, but for those on a crowd's posts.
+pub const REACTS: u16 = 240;
+/// How many reacts there are on one of a crowd's posts; their numbers follow those of all others.
+pub const CROWD_REACTS: u16 = 3;
 /// How many blobs.
 pub const BLOBS: u8 = 3;
 /// How many tags.
@@ -66,6 +72,12 @@ pub struct World {
     pub pow_bits: u32,
     /// The keys that the first profile vouches for at the beginning, by bit.
     pub vouched: u8,
+    /// The keys that are distrusted in both networks, by bit; profiles are not.
+    pub distrusted: u8,
+    /// The policy's `full_force` and `force_per_class`.
+    pub force: (i64, i64),
+    /// How many keys of the crowd there are.
+    pub crowd: u8,
     /// What happens.
     pub ops: Vec<Op>,
 }
@@ -82,7 +94,7 @@ pub enum Op {
     /// The post-like event of this number is said.
     Post(Saying, u8, Words),
     /// The react of this number is said, by this key.
-    React(Saying, u8, u8, Reaction),
+    React(Saying, u16, u8, Reaction),
     /// The extension of this number is said, by this key: a parent, and nothing else.
     Other(Saying, u8, u8, Option<(Name, Name)>),
     /// A copy of an event arrives that was received so much earlier.
@@ -97,7 +109,7 @@ pub enum Name {
     /// A post-like event.
     Post(u8),
     /// A react.
-    React(u8),
+    React(u16),
     /// The first announce of a key.
     Announce(u8),
     /// An extension.
@@ -217,29 +229,34 @@ impl Held {
 impl World {
     /// The world of this seed, with so many scenes.
     pub fn from_seed(seed: u64, scenes: usize) -> World {
-        let mut bytes = [0; 32];
-        bytes[..8].copy_from_slice(&seed.to_le_bytes());
-        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
-        let mut runner = TestRunner::new_with_rng(Proptest::default(), rng);
-        let tree = world(scenes..=scenes).new_tree(&mut runner);
-        tree.expect("no part of the strategy rejects").current()
+        drawn(seed, world(scenes..=scenes))
+    }
+
+    /// The crowded world of this seed.
+    pub fn crowded_from_seed(seed: u64) -> World {
+        drawn(seed, crowded_world(0..40))
     }
 
     /// The reader.
     pub fn config(&self) -> Config {
         let network = |network, profiles| Network {
             profiles: (0..profiles).map(|k| key(network, k)).collect(),
-            distrusted: Vec::new(),
+            distrusted: (profiles..KEYS)
+                .filter(|k| self.distrusted >> k & 1 == 1)
+                .map(|k| key(network, k))
+                .collect(),
             pow_bits: self.pow_bits,
         };
-        Config { networks: vec![network(0, self.profiles), network(1, 1)], ..Config::default() }
+        let (full_force, force_per_class) = self.force;
+        let policy = Policy { full_force, force_per_class, ..Policy::default() };
+        Config { networks: vec![network(0, self.profiles), network(1, 1)], policy }
     }
 
     /// What happens, tick by tick; in the first, every key announces itself and the first profile
     /// vouches for some.
     pub fn ticks(&self) -> Vec<Tick> {
         let mut teller = Teller { now: BEGIN, ..Teller::default() };
-        for k in 0..KEYS {
+        for k in 0..KEYS + self.crowd {
             let body = Body::Announce { owner: None };
             teller.say(Saying::default(), Name::Announce(k), k, body);
         }
@@ -260,6 +277,15 @@ impl World {
         ticks.push(teller.tick());
         ticks
     }
+}
+
+fn drawn(seed: u64, from: impl Strategy<Value = World>) -> World {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let mut runner = TestRunner::new_with_rng(Proptest::default(), rng);
+    let tree = from.new_tree(&mut runner);
+    tree.expect("no part of the strategy rejects").current()
 }
 
 /// Turns ops into facts.
@@ -358,8 +384,8 @@ impl Words {
     fn post(&self, saying: Saying, n: u8) -> Post {
         let kind = match n {
             0..ASKS => PostKind::Ask,
-            ASKS..DIGESTS => PostKind::Post,
-            _ => PostKind::Digest,
+            DIGESTS..POSTS => PostKind::Digest,
+            _ => PostKind::Post,
         };
         let supersedes = self.supersedes.filter(|_| kind == PostKind::Digest);
         let first = u32::from(saying.network()) * u32::from(TAGS);
@@ -404,18 +430,18 @@ const AHEAD: Millis = Millis(600_000);
 
 /// The key of this number in a network.
 pub fn key(network: u16, k: u8) -> KeyId {
-    KeyId(u32::from(network) * u32::from(KEYS) + u32::from(k))
+    KeyId(u32::from(network) * u32::from(KEYS + CROWD) + u32::from(k))
 }
 
 /// The event of this name in a network: one id in two networks is two `EventId`s.
 pub fn event(network: u16, name: Name) -> EventId {
     let number = match name {
         Name::Post(n) => u32::from(n),
-        Name::React(n) => 100 + u32::from(n),
-        Name::Other(n) => 400 + u32::from(n),
-        Name::Announce(k) => 500 + u32::from(k),
-        Name::Again(serial) => 600 + u32::from(serial),
-        Name::Vouch(serial) => 900 + u32::from(serial),
+        Name::React(n) => 200 + u32::from(n),
+        Name::Other(n) => 800 + u32::from(n),
+        Name::Announce(k) => 900 + u32::from(k),
+        Name::Again(serial) => 1000 + u32::from(serial),
+        Name::Vouch(serial) => 1300 + u32::from(serial),
     };
     EventId(u32::from(network) * 2000 + number)
 }

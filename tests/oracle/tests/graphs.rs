@@ -3,7 +3,7 @@
 use wats_dataflows::facts::{Evidence, React};
 use wats_dataflows::fixed::{Fixed, ONE};
 use wats_dataflows::ids::{BlobId, EventId, GroupId, KeyId, Millis, NetworkId, OwnerId};
-use wats_dataflows::views::{Status, Why};
+use wats_dataflows::views::{MAX_SUGGESTED, NetworkLabel, Status, Why};
 use wats_oracle::build::{Build, react};
 
 const DAY: fn(u64) -> Millis = Millis::days;
@@ -171,7 +171,7 @@ fn blobs_rank_by_their_best_holder() {
     let blobs = b.views(DAY(5)).blobs;
     assert_eq!(blobs[&held].rank, None);
     // The blob is not held, so the evidence is text.
-    let score = ONE.rounded().times(Fixed(600_000_000));
+    let score = ONE.rounded().times(Fixed(600_000_000)).rounded();
     assert_eq!(blobs[&attached].rank, Some((score, false, DAY(2))));
     assert_eq!(blobs[&shown].rank, blobs[&attached].rank);
     assert!(!blobs[&shown].pinned && !blobs.contains_key(&strange));
@@ -192,4 +192,75 @@ fn a_profiles_attachment_counts_among_its_latest_reacts_only() {
     assert!(b.views(DAY(4)).blobs.contains_key(&BlobId(0)));
     b.renew(me, post, DAY(3));
     assert!(b.views(DAY(4)).blobs.is_empty());
+}
+
+/// The label of the network, and whom it suggests.
+fn label(b: &Build, now: Millis) -> Option<(NetworkLabel, Vec<KeyId>)> {
+    let view = b.views(now).networks.get(&NetworkId(0)).cloned();
+    view.map(|view| (view.label, view.suggested))
+}
+
+#[test]
+fn a_network_is_cold_until_the_reader_relies_on_others_and_lonely_when_that_is_long_ago() {
+    let mut b = Build::new();
+    assert_eq!(label(&b, DAY(0)), None);
+    let me = b.profile();
+    assert_eq!(label(&b, DAY(0)), Some((NetworkLabel::Cold, vec![])));
+    let helpers: [KeyId; 3] = std::array::from_fn(|_| b.key());
+    let posts = helpers.map(|k| b.post(k, DAY(1)));
+    b.used(me, posts[0], DAY(2));
+    b.used(me, posts[1], DAY(2));
+    // Both have as much trust, and no vouch.
+    assert_eq!(label(&b, DAY(3)), Some((NetworkLabel::Cold, helpers[..2].to_vec())));
+    b.used(me, posts[2], DAY(2));
+    assert_eq!(label(&b, DAY(3)), None);
+    // Nothing is left of the uses, and the network does not grow cold.
+    assert_eq!(label(&b, DAY(3000)), Some((NetworkLabel::Alone, vec![])));
+}
+
+#[test]
+fn those_who_are_suggested_have_the_most_trust_of_all_that_a_vouch_could_help() {
+    let mut b = Build::new();
+    let (_, [friend], _) = vouched(&mut b);
+    let more: Vec<KeyId> = (0..MAX_SUGGESTED).map(|_| b.key()).collect();
+    for &k in &more {
+        b.vouch(friend, k, DAY(2));
+    }
+    assert_eq!(label(&b, DAY(3)), Some((NetworkLabel::Cold, more.clone())));
+    b.config.networks[0].distrusted.push(more[3]);
+    let others = || more.iter().copied().filter(|k| *k != more[3]);
+    assert_eq!(label(&b, DAY(3)), Some((NetworkLabel::Cold, others().collect())));
+    // One more than can be named.
+    for _ in 0..2 {
+        let k = b.key();
+        b.vouch(friend, k, DAY(2));
+    }
+    assert_eq!(label(&b, DAY(3)), Some((NetworkLabel::Cold, vec![])));
+}
+
+#[test]
+fn who_accuses_a_critic_and_is_refuted_pays_half() {
+    let mut b = Build::new();
+    let (_, [_, critic, accuser, defender], post) = vouched(&mut b);
+    let critique = b.contradict(critic, post, DAY(3));
+    let accusation = b.contradict(accuser, critique, DAY(3));
+    let before = b.views(DAY(3)).authors[&accuser].clone();
+    assert_eq!(before.reputation, before.weight.rounded());
+    b.contradict(defender, accusation, DAY(3));
+    let after = b.views(DAY(3)).authors[&accuser].clone();
+    let lost = after.weight.times(Fixed(600_000_000).saturated()).scale(1, 2);
+    assert_eq!(after.reputation, (after.weight - lost).rounded());
+}
+
+#[test]
+fn a_contested_post_is_contradicted_by_as_many_keys_as_it_has_voices_against() {
+    let mut b = Build::new();
+    let (_, [_, one, two], post) = vouched(&mut b);
+    b.announce(one, Some(OwnerId(0)), DAY(2));
+    b.announce(two, Some(OwnerId(0)), DAY(2));
+    b.contradict(one, post, DAY(3));
+    b.contradict(two, post, DAY(3));
+    let view = b.views(DAY(4)).posts[&post].clone();
+    assert_eq!(view.counts.contradictions, 1);
+    assert!(matches!(view.why, Some(Why::Contradicted { keys: 1, .. })));
 }

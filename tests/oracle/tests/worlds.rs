@@ -4,17 +4,22 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use wats_dataflows::fixed::Fixed;
 use wats_dataflows::ids::GroupId;
-use wats_dataflows::views::{Status, Why};
+use wats_dataflows::policy::Config;
+use wats_dataflows::views::{NetworkLabel, Status, Why};
 use wats_oracle::world::{Held, World, world};
 use wats_oracle::{Views, evaluate};
 
 /// The views after each tick.
 fn history(world: &World) -> Vec<Views> {
-    let config = world.config();
+    views_after_each_tick(world, &world.config())
+}
+
+/// The views after each tick, for a reader with this configuration.
+fn views_after_each_tick(world: &World, config: &Config) -> Vec<Views> {
     let mut held = Held::default();
     let after = |tick| {
         held.apply(&tick);
-        evaluate(&held.state(&config))
+        evaluate(&held.state(config))
     };
     world.ticks().into_iter().map(after).collect()
 }
@@ -67,14 +72,44 @@ proptest! {
 fn worlds_are_rich() {
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     for seed in 0..200 {
-        for views in history(&World::from_seed(seed, 150)) {
-            for (what, times) in happenings(&views) {
-                *seen.entry(what).or_default() += times;
+        for scenes in [150, 80, 40, 20] {
+            for views in history(&World::from_seed(seed, scenes)) {
+                for (what, times) in happenings(&views) {
+                    *seen.entry(what).or_default() += times;
+                }
             }
         }
     }
     let seldom: Vec<_> = seen.iter().filter(|(_, times)| **times < 50).collect();
     assert!(seldom.is_empty(), "seldom {seldom:?} among {seen:#?}");
+}
+
+/// In worlds of each kind there are ticks after which a rule's constant makes a difference.
+#[test]
+fn rules_decide() {
+    let ordinary = |seed| World::from_seed(seed, 150);
+    decide("distrusted", ordinary, |config| {
+        config.networks.iter_mut().for_each(|network| network.distrusted.clear());
+    });
+    decide("reply_window", ordinary, |config| config.policy.reply_window.0 += 1);
+    decide("reply_window", ordinary, |config| config.policy.reply_window.0 -= 1);
+    decide("base_reply", ordinary, |config| config.policy.base_reply = config.policy.base_cite);
+    decide("outlive_factor", ordinary, |config| config.policy.outlive_factor = i64::MAX);
+    decide("full_force", ordinary, |config| config.policy.full_force = i64::MAX);
+    decide("full_force", World::crowded_from_seed, |config| config.policy.full_force = i64::MAX);
+    decide("force_per_class", World::crowded_from_seed, |config| config.policy.force_per_class = i64::MAX);
+}
+
+fn decide(rule: &str, world: impl Fn(u64) -> World, change: impl Fn(&mut Config)) {
+    let decides = |seed: &u64| {
+        let world = world(*seed);
+        let mut other = world.config();
+        change(&mut other);
+        views_after_each_tick(&world, &world.config()) != views_after_each_tick(&world, &other)
+    };
+    let worlds = (0..100).filter(decides).count();
+    println!("{rule} decides in {worlds} of 100 worlds");
+    assert!(worlds >= 5, "{rule} decides in {worlds} worlds");
 }
 
 fn happenings(views: &Views) -> Vec<(&'static str, usize)> {
@@ -91,6 +126,13 @@ fn happenings(views: &Views) -> Vec<(&'static str, usize)> {
             }
             _ => false,
         })
+    };
+    let networks = |f: &dyn Fn(&wats_dataflows::views::NetworkView) -> bool| {
+        views.networks.values().filter(|view| f(view)).count()
+    };
+    // Without a post of its own, a key loses reputation by refuted accusations alone.
+    let refuted = |a: &wats_dataflows::views::AuthorView| {
+        a.reputation < a.weight.rounded() && views.posts.values().all(|p| p.author != a.key)
     };
     vec![
         ("confirmed", posts(&|p| p.status == Status::Confirmed)),
@@ -119,6 +161,11 @@ fn happenings(views: &Views) -> Vec<(&'static str, usize)> {
         ("floor", authors(&|a| a.floor > Fixed::ZERO)),
         ("discredited", authors(&|a| a.voice < a.weight)),
         ("negative reputation", authors(&|a| a.reputation < Fixed::ZERO)),
+        ("refuted accusers", authors(&refuted)),
+        ("cold", networks(&|n| n.label == NetworkLabel::Cold)),
+        ("alone", networks(&|n| n.label == NetworkLabel::Alone)),
+        ("suggested", networks(&|n| !n.suggested.is_empty())),
+        ("several suggested", networks(&|n| n.suggested.len() > 1)),
         ("digests", views.entries.iter().filter(|e| e.digest).count()),
         ("digests of several", views.entries.iter().filter(|e| e.threads.len() > 1).count()),
         ("threads", views.entries.iter().filter(|e| !e.digest).count()),

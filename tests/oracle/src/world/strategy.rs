@@ -1,7 +1,9 @@
 //! How worlds are drawn: densely, so that most of what is said meets.
 
-use super::{AHEAD, ASKS, BLOBS, DIGESTS, KEYS, Name, OWNERS, Op, POSTS, REACTS, TAGS};
-use super::{Reaction, Saying, Words, World};
+use super::{
+    AHEAD, ASKS, BLOBS, CROWD, CROWD_POSTS, CROWD_REACTS, DIGESTS, KEYS, OWNERS, POSTS, REACTS, TAGS,
+};
+use super::{Name, Op, Reaction, Saying, Words, World};
 use proptest::collection::{SizeRange, vec};
 use proptest::option::weighted;
 use proptest::prelude::*;
@@ -12,40 +14,226 @@ use wats_dataflows::ids::Millis;
 /// by simpler ones.
 pub fn world(scenes: impl Into<SizeRange>) -> impl Strategy<Value = World> {
     let pow_bits = prop_oneof![3 => Just(0), 1 => Just(4)];
-    let vouched = (any::<u8>(), any::<u8>()).prop_map(|(some, others)| some | others);
-    let fields = (1u8..=2, pow_bits, vouched, vec(scene(), scenes));
-    fields.prop_map(|(profiles, pow_bits, vouched, scenes)| World {
+    // By the first profile: many keys; few, so that others are brought in by those; or none.
+    let vouched = prop_oneof![
+        4 => (any::<u8>(), any::<u8>()).prop_map(|(some, others)| some | others),
+        2 => (any::<u8>(), any::<u8>()).prop_map(|(some, others)| some & others),
+        2 => Just(0),
+    ];
+    let distrusted = weighted(0.25, (any::<u8>(), any::<u8>()).prop_map(|(some, others)| some & others));
+    // The specification's force, or one that a few contradictions wear out.
+    let force = prop_oneof![2 => Just((32, 4)), 1 => (1i64..4, 2i64..5)];
+    let fields = (1u8..=2, pow_bits, vouched, distrusted, force, vec(scene(), scenes));
+    fields.prop_map(|(profiles, pow_bits, vouched, distrusted, force, scenes)| World {
         profiles,
         pow_bits,
         vouched,
+        distrusted: distrusted.unwrap_or_default(),
+        force,
+        crowd: 0,
         ops: scenes.into_iter().flatten().flatten().collect(),
     })
+}
+
+/// Worlds of so many scenes after one key, a critic, has contradicted about a hundred posts by a
+/// crowd of authors of many classes: so many that the specification's own `force` falls.
+pub fn crowded_world(scenes: impl Into<SizeRange>) -> impl Strategy<Value = World> {
+    let scenes = scenes.into();
+    (2..KEYS).no_shrink().prop_flat_map(move |critic| {
+        let members = (0..CROWD).map(member).collect::<Vec<_>>();
+        let posts = vec(crowd_post(critic), 60..=usize::from(CROWD_POSTS));
+        let later = vec(prop_oneof![3 => scene(), 2 => crowd_scene(critic)], scenes.clone());
+        (world(0..1), members, posts, later).prop_map(move |(world, members, posts, later)| {
+            let first = members.into_iter().flatten();
+            let said = posts.into_iter().zip(0..).flat_map(|(post, n)| post.ops(n));
+            World {
+                vouched: world.vouched | 1 << critic,
+                distrusted: world.distrusted & !(1 << critic),
+                force: (32, 4),
+                crowd: CROWD,
+                ops: first.chain(said).chain(later.into_iter().flatten().flatten()).collect(),
+                ..world
+            }
+        })
+    })
+}
+
+/// How a member of the crowd comes by its weight and its class: by a profile, by another key, or not.
+fn member(n: u8) -> impl Strategy<Value = Vec<Op>> {
+    let voucher = prop_oneof![6 => Just(Some(0)), 2 => (0..KEYS).prop_map(Some), 1 => Just(None)];
+    (voucher, weighted(0.1, 0..OWNERS)).prop_map(move |(voucher, owner)| {
+        let (k, saying) = (KEYS + n, Saying { serial: KEYS + n, ..Saying::default() });
+        let vouch = voucher.map(|from| Op::Vouch(saying, from, k, true));
+        let owner = owner.map(|owner| Op::Announce(saying, k, Some(owner)));
+        vouch.into_iter().chain(owner).collect()
+    })
+}
+
+/// A post by one of the crowd, and what is said of it.
+#[derive(Clone, Debug)]
+struct CrowdPost {
+    /// By whom: the next in turn, or somebody who writes much.
+    author: Option<u8>,
+    words: Words,
+    /// The critic's contradiction, somebody's support of the post, and somebody's contradiction of the
+    /// critic's react, in the order of their numbers.
+    reacts: [Option<(u8, Reaction)>; CROWD_REACTS as usize],
+    tick: Option<Millis>,
+}
+
+impl CrowdPost {
+    fn ops(self, n: u8) -> Vec<Op> {
+        let post = POSTS + n;
+        let author = KEYS + self.author.unwrap_or(n % CROWD);
+        let words = Words { author: Some(author), ..self.words };
+        let mut ops = vec![Op::Post(Saying::default(), post, words)];
+        for (react, number) in self.reacts.into_iter().zip(crowd_react(n)..) {
+            let Some((by, react)) = react else {
+                continue;
+            };
+            let target = match react.target {
+                Name::React(_) => Name::React(crowd_react(n)),
+                _ => Name::Post(post),
+            };
+            ops.push(Op::React(Saying::default(), number, by, Reaction { target, ..react }));
+        }
+        ops.extend(self.tick.map(Op::Tick));
+        ops
+    }
+}
+
+/// The first of the reacts on one of the crowd's posts.
+fn crowd_react(n: u8) -> u16 {
+    REACTS + u16::from(n) * CROWD_REACTS
+}
+
+fn crowd_post(critic: u8) -> impl Strategy<Value = CrowdPost> {
+    let (post, react) = (Name::Post(POSTS), Name::React(REACTS));
+    let supports = move || Reaction { value: Some(1), evidence: true, ..Reaction::plain(post) };
+    let reacts = (
+        weighted(0.92, Just((critic, contradicted(post)))),
+        weighted(0.3, (0..KEYS).prop_map(move |by| (by, supports()))),
+        weighted(0.1, (0..KEYS).prop_map(move |by| (by, contradicted(react)))),
+    );
+    let author = weighted(0.2, 0..3u8);
+    (author, opens(), reacts, weighted(0.12, span())).prop_map(|(author, words, reacts, tick)| {
+        let reacts = reacts.into();
+        CrowdPost { author, words, reacts, tick }
+    })
+}
+
+/// What wears a critic out less, or more: it takes a contradiction back, or the authors become others.
+fn crowd_scene(critic: u8) -> impl Strategy<Value = Vec<Option<Op>>> {
+    let post = || (POSTS..POSTS + CROWD_POSTS).prop_map(Name::Post);
+    let member = || KEYS..KEYS + CROWD;
+    let said = move |by: BoxedStrategy<u8>, value: BoxedStrategy<i8>| {
+        (saying(), 0..REACTS, by, post(), value).prop_map(|(s, n, by, post, value)| {
+            Op::React(s, n, by, Reaction { value: Some(value), evidence: true, ..Reaction::plain(post) })
+        })
+    };
+    let op = prop_oneof![
+        3 => said(Just(critic).boxed(), value().boxed()),
+        2 => said((0..KEYS).boxed(), Just(1).boxed()),
+        1 => said(member().boxed(), value().boxed()),
+        2 => (saying(), 0..KEYS, member(), any::<bool>())
+            .prop_map(|(s, from, to, vouch)| Op::Vouch(s, from, to, vouch)),
+        1 => (saying(), member(), weighted(0.7, 0..OWNERS)).prop_map(|(s, k, o)| Op::Announce(s, k, o)),
+        2 => span().prop_map(Op::Tick),
+    ];
+    op.prop_map(|op| vec![Some(op)])
 }
 
 /// Ops that belong together; each may be missing.
 fn scene() -> impl Strategy<Value = Vec<Option<Op>>> {
     prop_oneof![
-        40 => op().prop_map(|op| vec![Some(op)]),
-        1 => (0..POSTS / 3).no_shrink().prop_flat_map(|three| parts((0..3).flat_map(move |n| {
+        80 => op().prop_map(|op| vec![Some(op)]),
+        2 => (0..POSTS / 3).no_shrink().prop_flat_map(|three| parts((0..3).flat_map(move |n| {
             let post = 3 * three + n;
             [said(post, cites(rival(post))).boxed(), dispute(post).boxed()]
         }))),
-        1 => (ASKS..DIGESTS).no_shrink().prop_flat_map(|post| {
+        2 => (ASKS..DIGESTS).no_shrink().prop_flat_map(|post| {
             let (ask, answer) = (said(post % ASKS, opens()), said(post, words(post)));
             let accepted = accept(Just(post), Just(true));
             let support = (0..2).map(move |_| support(Just(post)).boxed());
             parts([ask.boxed(), answer.boxed(), accepted.boxed()].into_iter().chain(support))
         }),
-        1 => (DIGESTS..POSTS, ASKS..DIGESTS).no_shrink().prop_flat_map(|(digest, post)| {
+        2 => (DIGESTS..POSTS, ASKS..DIGESTS).no_shrink().prop_flat_map(|(digest, post)| {
             let (answer, digested) = (said(post, words(post)), said(digest, cites(post)));
             let support = (0..2).map(move |_| support(Just(digest)).boxed());
             parts([answer.boxed(), digested.boxed()].into_iter().chain(support))
         }),
+        3 => reasoned(),
+        6 => rebuttals(),
+        1 => outlived(),
+        3 => relied(),
     ]
 }
 
 fn parts(ops: impl Iterator<Item = BoxedStrategy<Op>>) -> impl Strategy<Value = Vec<Option<Op>>> {
     ops.map(|op| weighted(0.95, op)).collect::<Vec<_>>()
+}
+
+/// A bare minus, and a reply by the same key about an hour before or after it.
+fn reasoned() -> impl Strategy<Value = Vec<Option<Op>>> {
+    let moment = || prop_oneof![3 => Just(Saying::default()), 1 => saying()];
+    let number = (0..REPLIES).prop_map(|n| FIRST_REPLY + n);
+    let fields = (0..KEYS, 0..POSTS, 0..REACTS, number, any::<bool>(), about_an_hour());
+    (fields, moment(), moment(), words(ASKS)).prop_map(|(fields, s, t, words)| {
+        let (by, target, react, reply, before, span) = fields;
+        let (post, ask) = (Name::Post(target), Name::Post(target % ASKS));
+        let minus = Reaction { value: Some(-1), ..Reaction::plain(post) };
+        let minus = Op::React(s, react, by, minus);
+        let words = Words { author: Some(by), reply: Some((post, ask)), ..words };
+        let reply = Op::Post(t, reply, words);
+        let (first, second) = if before { (reply, minus) } else { (minus, reply) };
+        vec![Some(first), Some(Op::Tick(span)), Some(second)]
+    })
+}
+
+/// No time, or the window of reasoned replies and its neighbours.
+fn about_an_hour() -> impl Strategy<Value = Millis> {
+    const HOUR: u64 = Millis::HOUR.0;
+    select(vec![0, 1, HOUR / 2, HOUR - 1, HOUR, HOUR, HOUR + 1, 2 * HOUR]).prop_map(Millis)
+}
+
+/// A contradiction of a post, and its supporters when it is hardly live, or no longer.
+fn outlived() -> impl Strategy<Value = Vec<Option<Op>>> {
+    const END: u64 = Millis::days(180).0 * 33 / 16;
+    let span = select(vec![END - 1, END, END, END + 1]).prop_map(Millis);
+    (0..POSTS).no_shrink().prop_flat_map(move |post| {
+        let contradicts = (saying(), 0..REACTS, 0..KEYS)
+            .prop_map(move |(s, n, k)| Op::React(s, n, k, contradicted(Name::Post(post))));
+        let supported = (0..2).map(move |_| support(Just(post)).boxed());
+        parts([contradicts.boxed(), span.clone().prop_map(Op::Tick).boxed()].into_iter().chain(supported))
+    })
+}
+
+/// The first profile uses posts by several keys; perhaps until nothing of that is left.
+fn relied() -> impl Strategy<Value = Vec<Option<Op>>> {
+    let uses = |n| Reaction { used: Some(true), ..Reaction::plain(Name::Post(n)) };
+    let years = weighted(0.35, Just(Op::Tick(Millis::days(5 * 365))));
+    (ASKS..DIGESTS - 3).no_shrink().prop_flat_map(move |first| {
+        let used = (first..first + 3).flat_map(move |n| {
+            let used = (saying(), 0..REACTS).prop_map(move |(s, react)| Op::React(s, react, 0, uses(n)));
+            [said(n, words(n)).boxed(), used.boxed()]
+        });
+        (parts(used), years.clone()).prop_map(|(mut ops, years)| {
+            ops.push(years);
+            ops
+        })
+    })
+}
+
+/// A contradiction of a post, one of that react, and so on: each key rebuts the last.
+fn rebuttals() -> impl Strategy<Value = Vec<Option<Op>>> {
+    let first = prop_oneof![1 => 0..MEETING - 3, 2 => MEETING..REACTS - 3];
+    (0..POSTS, first, vec((saying(), 0..KEYS), 2..=4)).prop_map(|(post, first, said)| {
+        let contradict = |(n, (s, by)): (u16, (Saying, u8))| {
+            let target = if n == first { Name::Post(post) } else { Name::React(n - 1) };
+            Some(Op::React(s, n, by, contradicted(target)))
+        };
+        (first..).zip(said).map(contradict).collect()
+    })
 }
 
 fn op() -> impl Strategy<Value = Op> {
@@ -200,17 +388,13 @@ fn words(n: u8) -> impl Strategy<Value = Words> {
         refs.extend(rival);
         refs
     });
+    // Whether the parent is among the citations too.
+    let both = prop::bool::weighted(0.2);
     let browsed = (vec(0..TAGS, 0..3), weighted(0.7, 0..3u8));
-    let fields = (author, replies, refs, blank, vec(0..BLOBS, 0..2), supersedes, browsed);
-    fields.prop_map(|(author, reply, refs, blank, blobs, supersedes, (tags, letter))| Words {
-        author,
-        reply,
-        refs,
-        blank,
-        blobs,
-        supersedes,
-        tags,
-        letter,
+    let fields = (author, replies, (refs, both), blank, vec(0..BLOBS, 0..2), supersedes, browsed);
+    fields.prop_map(|(author, reply, (mut refs, both), blank, blobs, supersedes, (tags, letter))| {
+        refs.extend(reply.filter(|_| both).map(|(parent, _)| parent));
+        Words { author, reply, refs, blank, blobs, supersedes, tags, letter }
     })
 }
 
@@ -220,19 +404,24 @@ fn reply() -> impl Strategy<Value = (Name, Name)> {
 }
 
 /// Reacts on reacts meet at the first of these.
-const MEETING: u8 = 12;
+const MEETING: u16 = 12;
+
+/// The numbers of replies that argue follow those of a crowd's posts.
+const FIRST_REPLY: u8 = POSTS + CROWD_POSTS;
+const REPLIES: u8 = 24;
 
 /// Mostly posts.
 fn any_name() -> impl Strategy<Value = Name> {
     prop_oneof![
         12 => (0..POSTS).prop_map(Name::Post),
+        1 => (0..REPLIES).prop_map(|n| Name::Post(FIRST_REPLY + n)),
         5 => (0..MEETING).prop_map(Name::React),
         1 => (0..KEYS).prop_map(Name::Announce),
         1 => (0..3u8).prop_map(Name::Other),
     ]
 }
 
-fn react_number() -> impl Strategy<Value = u8> {
+fn react_number() -> impl Strategy<Value = u16> {
     prop_oneof![1 => 0..MEETING, 2 => MEETING..REACTS]
 }
 
