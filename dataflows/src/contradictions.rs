@@ -382,18 +382,22 @@ impl Contradictions {
     fn reargue(&mut self, touched: FxHashSet<(EventId, KeyId)>) -> Doubtful {
         let mut changed: Vec<(At, KeyId, Vec<Link>)> = Vec::new();
         let mut doubtful = Doubtful::default();
+        let mut events: FxHashSet<At> = FxHashSet::default();
         for (on, by) in touched {
             let links = self.links(on, by);
             let at = self.graph.at(on);
+            let Some(target) = self.targets.get(&on) else { continue };
             if at.map_or(links.is_empty(), |at| self.graph.links(at, by) == links) {
+                // A contradiction of a react that does not count by itself may argue by way of what the
+                // react rests on.
+                events.extend(at.filter(|_| !self.with_voice && !target.post));
                 continue;
             }
-            let Some(target) = self.targets.get(&on) else { continue };
             let at = self.graph.place(on, target.author.unwrap_or(by));
             self.graph.argued_as(at, target.post);
             changed.push((at, by, links));
         }
-        let events: FxHashSet<At> = changed.iter().map(|(on, ..)| *on).collect();
+        events.extend(changed.iter().map(|(on, ..)| *on));
         self.graph.posts_around(&events, &mut doubtful.posts);
         for (on, by, links) in changed {
             let disputed = self.graph.disputed(on, by);
@@ -463,7 +467,7 @@ impl Contradictions {
         for (_, at) in &self.graph.vertex(on).open {
             let event = self.graph.vertex(*at).event;
             let Some(react) = self.targets.get(&event).filter(|target| !target.post) else { continue };
-            let critics = react.critics.iter().filter(|(by, _)| react.crowd.counts(**by));
+            let critics = react.critics.iter();
             let rebutted = critics.filter(|(by, arguments)| self.rebutted(*at, **by, arguments, framework));
             refuted.extend(rebutted.map(|(by, _)| (event, *by)));
         }
@@ -478,11 +482,10 @@ impl Contradictions {
 
     /// A key's contradiction of a node argues with assertions that remain, and all its arguments are OUT.
     fn rebutted(&self, node: At, by: KeyId, arguments: &[Argument], framework: &Framework) -> bool {
-        let out = |y: &Argument| {
-            let label = self.graph.at(y.event).and_then(|at| framework.label_of(at));
-            label == Some(Label::Out)
-        };
-        framework.argues(node, self.who(by)) && arguments.iter().all(out)
+        let attacking = arguments.iter().filter_map(|y| self.graph.at(y.event));
+        let mut attacking = attacking.filter(|y| self.graph.attacks(by, *y, node)).peekable();
+        let out = |y: At| framework.label_of(y) == Some(Label::Out);
+        attacking.peek().is_some() && framework.argues(node, self.who(by)) && attacking.all(out)
     }
 }
 

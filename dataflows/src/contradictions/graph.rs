@@ -97,6 +97,15 @@ impl Graph {
         fronts.into_iter().flatten().filter(|t| self.vertex(*t).attacked())
     }
 
+    /// An argument of a key attacks an event: at itself, or at what it rests on.
+    pub(super) fn attacks(&self, by: KeyId, y: At, on: At) -> bool {
+        let at = |front: At| {
+            let vertex = self.vertex(front);
+            vertex.open.contains(&(by, y)) || vertex.plain.contains(&(by, y))
+        };
+        self.fronts(on).any(at)
+    }
+
     /// Itself and what rests on it.
     fn members(&self, at: At) -> impl Iterator<Item = At> {
         std::iter::once(at).chain(self.vertex(at).resting.iter().copied())
