@@ -1,4 +1,4 @@
-//! The engine under load, in ratios within one run: `cargo bench --bench flood -- [EVENTS]`.
+//! The engine under load, in ratios within one run: `cargo bench --bench flood -- [EVENTS [SINGLES]]`.
 //!
 //! A generated log is loaded; then single records, days, vouches and hot posts are timed beside the
 //! batch oracle's full recompute of the same state. Prints a table; judges nothing.
@@ -22,9 +22,11 @@ const SLICE: usize = 256;
 const SINGLES: usize = 12_000;
 
 fn main() {
-    let events = std::env::args().skip(1).find_map(|a| a.parse().ok()).unwrap_or(1_000_000);
+    let mut given = std::env::args().skip(1).filter_map(|a| a.parse().ok());
+    let events = given.next().unwrap_or(1_000_000);
+    let singles = given.next().map_or(SINGLES, |n| n as usize);
     let log = Log::generate(events);
-    let mut bench = Bench::load(log);
+    let mut bench = Bench::load(log, singles);
     bench.singles();
     bench.time();
     bench.vouches();
@@ -68,8 +70,8 @@ struct Bench {
 }
 
 impl Bench {
-    fn load(mut log: Log) -> Bench {
-        let rest = log.records.split_off(log.records.len().saturating_sub(SINGLES));
+    fn load(mut log: Log, singles: usize) -> Bench {
+        let rest = log.records.split_off(log.records.len().saturating_sub(singles));
         let before = settled();
         let engine = Engine::start(log.config.clone(), 1).expect("the engine starts");
         let mut bench = Bench {
@@ -143,6 +145,12 @@ impl Bench {
         let half = rest.len() / 2;
         let (mut still, mut following, mut views) = (Vec::new(), Vec::new(), [0, 0]);
         for (at, (changes, received_at)) in rest.into_iter().enumerate() {
+            if at == half {
+                // What came due while the time stood still is no record's doing.
+                let gap = received_at.since(self.now);
+                let took = self.pass(gap);
+                row("the time that passed meanwhile", took, 1, "");
+            }
             if at >= half {
                 self.now = self.now.max(received_at);
             }

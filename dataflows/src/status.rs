@@ -2,6 +2,7 @@
 //! the same signals.
 
 mod sums;
+mod touched;
 
 use crate::contradictions::{Found, Verdict};
 use crate::ids::{BlobId, EventId, KeyId, Stamp};
@@ -11,11 +12,12 @@ use crate::policy::{Config, Policy};
 use crate::reputation::Voter;
 use crate::small::SmallMap;
 use crate::views::{Counts, PostView, Status, Why};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use sums::{Contest, Said, Sums};
+use touched::{Extent, Touched};
 
 pub use sums::Word;
 
@@ -163,6 +165,23 @@ impl Post {
         }
     }
 
+    /// Whether the post looks as it is shown, where nothing but voices and values has changed: most of
+    /// them change no digit of a score. None that is contested, or might be, is told so.
+    fn keeps_score(&self, scratch: &mut Sums, keys: &Keys) -> bool {
+        let Some(shown) = self.shown.as_ref().filter(|_| self.sums.is_none() && self.verdicts.is_empty())
+        else {
+            return false;
+        };
+        scratch.clear();
+        let Some(author) = keys.author(self) else { return false };
+        for (k, word) in self.words.iter() {
+            if let Some(voter) = keys.voter(*k) {
+                scratch.add_values(&Said { k: *k, word, voter, verdict: None }, author, 1);
+            }
+        }
+        shown.view.score == scratch.score()
+    }
+
     /// Judges the post; `scratch` is memory for the sums of a post that keeps none.
     fn judge(&mut self, post: EventId, scratch: &mut Sums, keys: &Keys, policy: &Policy) -> Option<Judged> {
         self.held?;
@@ -214,7 +233,7 @@ impl Post {
             post,
             author,
             status,
-            score: (sums.positive.sum() - sums.negative.sum()).rounded(),
+            score: sums.score(),
             counts,
             replicas,
             why: self.why(status, counts.contradictions, contest),
@@ -259,7 +278,7 @@ pub struct Statuses {
     config: Arc<Config>,
     posts: FxHashMap<EventId, Post>,
     keys: Keys,
-    touched: FxHashSet<EventId>,
+    touched: Touched,
     scratch: Sums,
 }
 
@@ -270,7 +289,7 @@ impl Statuses {
             config,
             posts: FxHashMap::default(),
             keys: Keys::default(),
-            touched: FxHashSet::default(),
+            touched: Touched::default(),
             scratch: Sums::default(),
         }
     }
@@ -299,9 +318,10 @@ impl Statuses {
                     }
                 });
                 // A key without weight moves nothing.
-                if self.keys.voter(k).is_none() {
-                    return;
+                if self.keys.voter(k).is_some() || self.touched.replaces(k) {
+                    self.touched.word(on, k, word, here);
                 }
+                return;
             }
             OfPost::Found(Found::Verdict(verdict)) => {
                 post.change(verdict.by, &self.keys, |post| {
@@ -325,7 +345,7 @@ impl Statuses {
                 post.blobs = (!blobs.is_empty()).then(|| blobs.into_iter().collect());
             }
         }
-        self.touched.insert(on);
+        self.touched.all(on);
     }
 
     fn told_voter(&mut self, k: KeyId, voter: Voter, here: bool) {
@@ -338,14 +358,14 @@ impl Statuses {
             // Whoever was partial to the author may no longer be: sum up anew.
             key.place = Some(voter.place());
             for on in key.wrote.iter().map(|(on, ())| *on) {
-                self.touched.insert(on);
+                self.touched.all(on);
                 self.posts.entry(on).or_default().sums = None;
             }
         }
         self.resum(k, &says, -1);
+        self.touched.voter(k, &voter, &says, here);
         self.keys.of(k).voter = here.then_some(voter);
         self.resum(k, &says, 1);
-        self.touched.extend(says);
     }
 
     fn resum(&mut self, k: KeyId, says: &[EventId], by: i64) {
@@ -369,10 +389,13 @@ impl Machine for Statuses {
     }
 
     fn settle(&mut self, out: &mut Vec<(Judged, i64)>) {
-        for id in std::mem::take(&mut self.touched) {
+        for (id, extent) in self.touched.take(&self.keys) {
             let Some(post) = self.posts.get_mut(&id) else {
                 continue;
             };
+            if extent == Extent::Score && post.keeps_score(&mut self.scratch, &self.keys) {
+                continue;
+            }
             let judged = post.judge(id, &mut self.scratch, &self.keys, &self.config.policy);
             if judged.as_ref() != post.shown.as_deref() {
                 let before = std::mem::replace(&mut post.shown, judged.clone().map(Box::new));

@@ -152,8 +152,8 @@ struct Touched {
     seeds: FxHashSet<KeyId>,
     /// Keys whose backers, group or anchorhood changed.
     rewired: FxHashSet<KeyId>,
-    /// Shares as they were.
-    shares: FxHashMap<(KeyId, KeyId), Fixed>,
+    /// Shares as they were, by whose they are.
+    shares: FxHashMap<KeyId, FxHashMap<KeyId, Fixed>>,
     /// Keys whose standing may differ.
     stale: FxHashSet<KeyId>,
     /// Keys that an own profile began or ceased to vouch for.

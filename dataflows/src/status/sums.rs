@@ -72,6 +72,11 @@ impl Word {
         }
     }
 
+    /// Says the same as another, but for values that have decayed.
+    pub(super) fn differs_in_values(&self, other: &Word) -> bool {
+        Word { positive: other.positive, negative: other.negative, ..*self } == *other
+    }
+
     fn supports(&self) -> bool {
         let confirm = matches!(self.stance, Some(Opinion::Confirm { .. }));
         confirm || self.accept.is_some() || self.used.is_some()
@@ -203,19 +208,28 @@ impl Sums {
         if let Some(verdict) = verdict {
             self.contradict(said, verdict, by);
         }
-        if let Some(value) = said.against() {
-            tally(&mut self.negative, said, value, by);
-        }
         if word.stance == Some(Opinion::VoteDown) {
             self.votes_down.add(voter.allegiance.class, by);
         }
-        if voter.place().partial_to(author) {
-            return;
+        self.add_values(said, author, by);
+        if !voter.place().partial_to(author) {
+            self.count(said, by);
         }
-        if word.in_favour() {
-            tally(&mut self.positive, said, word.positive, by);
+    }
+
+    /// The part of [`Sums::add`] that a score is made of.
+    pub fn add_values(&mut self, said: &Said, author: &Place, by: i64) {
+        if let Some(value) = said.against() {
+            tally(&mut self.negative, said, value, by);
         }
-        self.count(said, by);
+        if said.word.in_favour() && !said.voter.place().partial_to(author) {
+            tally(&mut self.positive, said, said.word.positive, by);
+        }
+    }
+
+    /// `score(p)`.
+    pub fn score(&self) -> Fixed {
+        (self.positive.sum() - self.negative.sum()).rounded()
     }
 
     /// A contradiction that is not live may be outlived: that is found when all is said.

@@ -1,7 +1,7 @@
 //! Section 3, *Backing*, *Anchors*, *Edges* and *Flow*: what each edge weighs, and what passes along it.
 
 use super::{Edge, ROUNDS, Trust};
-use crate::fixed::{Fixed, ONE, narrow};
+use crate::fixed::{Fixed, ONE, share};
 use crate::ids::KeyId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -42,12 +42,9 @@ impl Trust {
             total += i128::from(edge.w);
         }
         for (b, edge) in &mut edges {
-            let share = match total {
-                0 => Fixed::ZERO,
-                _ => Fixed(narrow(i128::from(edge.w) * i128::from(ONE.0) / total)).rounded(),
-            };
+            let share = share(edge.w, total, edge.share);
             if share != edge.share {
-                self.touched.shares.entry((a, *b)).or_insert(edge.share);
+                self.touched.shares.entry(a).or_default().entry(*b).or_insert(edge.share);
                 edge.share = share;
             }
         }
@@ -101,7 +98,6 @@ impl Trust {
 
     pub(super) fn flow(&mut self) {
         let shares = std::mem::take(&mut self.touched.shares);
-        let reshared: FxHashSet<KeyId> = shares.keys().map(|(a, _)| *a).collect();
         let mut moved: FxHashMap<KeyId, Fixed> = FxHashMap::default();
         for key in self.touched.keys.clone() {
             let node = self.node_mut(key);
@@ -110,17 +106,24 @@ impl Trust {
                 node.mass[0] = node.seed;
             }
         }
+        let none = FxHashMap::default();
         for round in 1..=ROUNDS {
             let mut inflow: FxHashMap<KeyId, i64> = FxHashMap::default();
-            for a in reshared.iter().chain(moved.keys().filter(|k| !reshared.contains(k))) {
-                let mass = self.node(*a).mass[round - 1];
-                let mass_before = moved.get(a).copied().unwrap_or(mass);
-                for (b, edge) in &self.node(*a).edges {
-                    let share_before = shares.get(&(*a, *b)).copied().unwrap_or(edge.share);
-                    let change = self.passed_on(mass, edge.share) - self.passed_on(mass_before, share_before);
-                    if change != 0 {
-                        *inflow.entry(*b).or_default() += change;
-                    }
+            for (a, mass_before) in &moved {
+                let (node, before) = (self.node(*a), shares.get(a).unwrap_or(&none));
+                for (b, edge) in &node.edges {
+                    let share_before = before.get(b).copied().unwrap_or(edge.share);
+                    let was = self.passed_on(*mass_before, share_before);
+                    add(&mut inflow, *b, self.passed_on(node.mass[round - 1], edge.share) - was);
+                }
+            }
+            // Where the mass stays, only the shares that changed pass on other than before.
+            for (a, before) in shares.iter().filter(|(a, _)| !moved.contains_key(*a)) {
+                let node = self.node(*a);
+                for (b, share_before) in before {
+                    let share = node.edges.get(b).map_or(Fixed::ZERO, |edge| edge.share);
+                    let [was, is] = [*share_before, share].map(|s| self.passed_on(node.mass[round - 1], s));
+                    add(&mut inflow, *b, is - was);
                 }
             }
             moved = self.pour(round, inflow);
@@ -141,5 +144,11 @@ impl Trust {
             }
         }
         moved
+    }
+}
+
+fn add(inflow: &mut FxHashMap<KeyId, i64>, key: KeyId, change: i64) {
+    if change != 0 {
+        *inflow.entry(key).or_default() += change;
     }
 }
