@@ -12,15 +12,18 @@ fn a_signal_steps_down_a_sixteenth_of_a_half_life_at_a_time() {
     let post = s.post(author, DAY(2));
     s.used(friend, post, DAY(3));
     let steps = |n: u64| DAY(3).after(Millis(STEP.0 * n));
-    for (at, decay) in [
-        (before(steps(1)), 1_000_000_000),
-        (steps(1), 957_603_281),
-        (steps(15), 522_136_891),
-        (steps(16), 500_000_000),
-        (steps(17), 957_603_281 / 2),
+    // FULL is 15 << 26, and so many of 1 << 26 are left, rounded: 12, 11.5, 6.3, 6 and 5.7; below eight by
+    // halves.
+    for (at, decay, score) in [
+        (before(steps(1)), 1_000_000_000, 24 << 25),
+        (steps(1), 957_603_281, 22 << 25),
+        (steps(15), 522_136_891, 13 << 25),
+        (steps(16), 500_000_000, 12 << 25),
+        (steps(17), 957_603_281 / 2, 11 << 25),
     ] {
         let value = Fixed(800_000_000).times(Fixed(decay));
-        assert_eq!(s.post_at(post, at).score, full(value.0));
+        let got = s.post_at(post, at).score;
+        assert_eq!((got, got), (full(value.0), Fixed(score)));
     }
 }
 
@@ -90,10 +93,8 @@ fn the_earlier_of_claim_and_arrival_dates_a_signal() {
     // Future-dated: as old as its arrival.
     let ahead = s.used(other, post, DAY(183).after(Millis(600_000)));
     s.received(ahead, DAY(183));
-    assert_eq!(s.post_at(post, DAY(183)).score.0, full(400_000_000).0 + full(800_000_000).0);
-    let decayed = [500_000_000, 1_000_000_000].map(|d| Fixed(800_000_000).times(Fixed(d)));
-    let half = decayed.map(|value| full(Fixed(value.0 / 2).0));
-    assert_eq!(s.post_at(post, DAY(363)).score, half[0] + half[1]);
+    assert_eq!(s.post_at(post, DAY(183)).score, together(&[400_000_000, 800_000_000]));
+    assert_eq!(s.post_at(post, DAY(363)).score, together(&[200_000_000, 400_000_000]));
 }
 
 #[test]

@@ -64,13 +64,16 @@ fn the_reader_may_argue_in_its_own_cause() {
 
 #[test]
 fn a_light_key_contradicts_nobody_much_heavier() {
-    let (mut s, _, [author]) = Story::vouched();
-    let light = s.key();
+    let mut s = Story::new();
+    let (me, [author, light]) = (s.profile(), s.keys());
     let (post, own) = (s.post(author, DAY(1)), s.post(light, DAY(1)));
+    // The reader has used one post: S is 425,000,000, and nine sixteenths of a floor are left.
+    s.used(me, post, DAY(1));
     s.contradict(light, post, DAY(50));
     let views = s.at(DAY(50));
-    assert_eq!(views.authors[&light].weight, Fixed(5_625_000));
-    assert_eq!(views.posts[&post].status, Status::Unverified);
+    let floor = Fixed(5_625_000);
+    assert_eq!([author, light].map(|k| views.authors[&k].weight), [FULL + floor, floor]);
+    assert_eq!(views.posts[&post].status, Status::Confirmed);
     s.contradict(author, own, DAY(51));
     assert_eq!(s.status(own, DAY(51)), Status::Contested);
 }

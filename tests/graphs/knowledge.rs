@@ -77,11 +77,12 @@ fn of_the_answers_that_qualify_the_best_is_canonical() {
         s.confirm(k, first, DAY(4));
         s.confirm(k, second, DAY(4));
     }
-    // As good as each other: the later.
-    s.event(first).stamp.created_at = DAY(2);
-    assert_eq!(s.at(DAY(4)).canonical[&ask], second);
-    s.used(one, first, DAY(5));
-    assert_eq!(s.at(DAY(5)).canonical[&ask], first);
+    // As good as each other: the one received first, whatever they claim.
+    s.event(second).stamp.created_at = DAY(2);
+    s.received(second, DAY(3).after(MS));
+    assert_eq!(s.at(DAY(4)).canonical[&ask], first);
+    s.used(one, second, DAY(5));
+    assert_eq!(s.at(DAY(5)).canonical[&ask], second);
 }
 
 #[test]

@@ -22,7 +22,7 @@ use wats_dataflows::ids::{BlobId, EventId, KeyId, Millis, OwnerId};
 use wats_dataflows::views::{Counts, Status};
 use wats_oracle::build::react;
 
-/// `r(ONE)`: the weight of the reader, and of each of up to six keys that it vouches for.
+/// `r(ONE)`: the weight of the reader, and of each of up to seven keys that it vouches for.
 const FULL: Fixed = Fixed(1_006_632_960);
 
 /// A moment.
@@ -32,9 +32,14 @@ const MS: Millis = Millis(1);
 const NONE: Counts =
     Counts { accepts: 0, confirmations: 0, uses: 0, contradictions: 0, cites: 0, votes_up: 0, votes_down: 0 };
 
-/// What a full voice gives a post by a signal of this value.
+/// The score that a full voice gives a post by a signal of this value.
 fn full(value: i64) -> Fixed {
-    FULL.times(Fixed(value))
+    together(&[value])
+}
+
+/// The score that full voices give a post by signals of these values.
+fn together(values: &[i64]) -> Fixed {
+    values.iter().map(|value| FULL.times(Fixed(*value))).sum::<Fixed>().rounded()
 }
 
 /// A moment earlier.

@@ -21,7 +21,7 @@ fn the_proteges_of_one_key_are_one_voice() {
     let views = s.at(DAY(4));
     assert_eq!(views.posts[&post].counts.confirmations, 1);
     let voice = views.authors[&crowd[0]].voice;
-    assert_eq!(views.posts[&post].score, voice.times(Fixed(600_000_000)));
+    assert_eq!(views.posts[&post].score, voice.times(Fixed(600_000_000)).rounded());
     for k in crowd {
         assert_eq!(views.authors[&k].class, GroupId::Alone(sponsor));
     }

@@ -122,14 +122,44 @@ fn a_named_post_is_an_argument_once_it_is_held() {
 }
 
 #[test]
-fn a_reply_up_to_an_hour_before_the_react_is_its_reason() {
-    for (lead, status) in [(Millis::HOUR, Status::Contested), (Millis::HOUR.after(MS), Status::Unverified)] {
+fn a_reply_up_to_an_hour_before_or_after_the_react_is_its_reason() {
+    let hour = Millis::HOUR.0;
+    for (react, reply, status) in [
+        (hour, 0, Status::Contested),
+        (hour + 1, 0, Status::Unverified),
+        (0, hour, Status::Contested),
+        (0, hour + 1, Status::Unverified),
+    ] {
         let (mut s, _, [author, critic]) = Story::vouched();
         let post = s.post(author, DAY(2));
-        s.reply(critic, post, post, Millis(DAY(3).0 - lead.0));
-        s.vote(critic, post, -1, DAY(3));
-        assert_eq!(s.status(post, DAY(3)), status);
+        s.reply(critic, post, post, DAY(3).after(Millis(reply)));
+        s.vote(critic, post, -1, DAY(3).after(Millis(react)));
+        assert_eq!(s.status(post, DAY(4)), status);
     }
+}
+
+#[test]
+fn thanks_a_week_after_a_bare_minus_argue_only_when_a_react_names_them() {
+    let (mut s, _, [author, critic]) = Story::vouched();
+    let post = s.post(author, DAY(2));
+    s.vote(critic, post, -1, DAY(3));
+    let later = s.reply(critic, post, post, DAY(10));
+    let view = s.post_at(post, DAY(10));
+    assert_eq!((view.status, view.counts), (Status::Unverified, Counts { votes_down: 1, ..NONE }));
+    s.contradict_naming(critic, post, &[later], DAY(11));
+    assert_eq!(s.status(post, DAY(11)), Status::Contested);
+}
+
+#[test]
+fn a_reply_is_the_reason_of_the_run_that_it_was_written_beside() {
+    let (mut s, _, [author, critic]) = Story::vouched();
+    let post = s.post(author, DAY(2));
+    s.vote(critic, post, -1, DAY(3));
+    s.reply(critic, post, post, DAY(3));
+    assert_eq!(s.status(post, DAY(3)), Status::Contested);
+    s.vote(critic, post, 0, DAY(4));
+    s.vote(critic, post, -1, DAY(5));
+    assert_eq!(s.post_at(post, DAY(5)).counts, Counts { votes_down: 1, ..NONE });
 }
 
 #[test]
@@ -140,9 +170,8 @@ fn a_blank_reply_is_no_reason() {
     let reply = s.reply(critic, post, post, DAY(3));
     s.post_mut(reply).blank = true;
     assert_eq!(s.status(post, DAY(3)), Status::Unverified);
-    let citing = s.post_citing(critic, &[post], DAY(4));
+    s.post_citing(critic, &[post], DAY(3).after(MS));
     assert_eq!(s.status(post, DAY(4)), Status::Contested);
-    assert!(s.at(DAY(4)).posts.contains_key(&citing));
 }
 
 #[test]
@@ -205,6 +234,46 @@ fn a_cite_is_later_than_what_it_cites_and_one_for_each_key() {
     let view = s.post_at(post, DAY(5));
     assert_eq!((view.status, view.counts), (Status::Unverified, Counts { cites: 2, ..NONE }));
     assert_eq!(view.score.0, 2 * full(300_000_000).0);
+}
+
+#[test]
+fn a_reply_is_no_citation() {
+    // 0.05 of 15 << 26 is 12 << 22; 0.3 of it is 18 << 24.
+    assert_eq!([50_000_000, 300_000_000].map(full), [Fixed(12 << 22), Fixed(9 << 25)]);
+    let (mut s, _, [author, friend]) = Story::vouched();
+    let post = s.post(author, DAY(2));
+    s.reply(friend, post, post, DAY(3));
+    let view = s.post_at(post, DAY(3));
+    assert_eq!((view.score, view.counts), (full(50_000_000), Counts { cites: 1, ..NONE }));
+    // More replies are one still; one post elsewhere that cites makes a citation of it.
+    for day in 4..8 {
+        s.reply(friend, post, post, DAY(day));
+    }
+    assert_eq!(s.post_at(post, DAY(8)).score, full(50_000_000));
+    s.post_citing(friend, &[post], DAY(9));
+    let view = s.post_at(post, DAY(9));
+    assert_eq!((view.score, view.counts), (full(300_000_000), Counts { cites: 1, ..NONE }));
+}
+
+#[test]
+fn a_post_whose_parent_is_named_in_its_refs_too_is_a_reply() {
+    let (mut s, _, [author, friend]) = Story::vouched();
+    let (post, other) = (s.post(author, DAY(2)), s.post(author, DAY(2)));
+    let thanks = s.reply(friend, post, post, DAY(3));
+    s.post_mut(thanks).refs = [post, other].into();
+    let views = s.at(DAY(3));
+    // What it names beside its parent it cites.
+    assert_eq!([post, other].map(|p| views.posts[&p].score), [full(50_000_000), full(300_000_000)]);
+}
+
+#[test]
+fn a_citation_is_as_old_as_the_first_that_cites_not_as_a_reply_before() {
+    let (mut s, _, [author, friend]) = Story::vouched();
+    let post = s.post(author, DAY(2));
+    s.reply(friend, post, post, DAY(3));
+    s.post_citing(friend, &[post], DAY(183));
+    assert_eq!(s.post_at(post, DAY(183)).score, full(300_000_000));
+    assert_eq!(s.post_at(post, DAY(363)).score, full(150_000_000));
 }
 
 #[test]

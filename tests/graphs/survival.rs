@@ -25,6 +25,14 @@ fn a_cite_keeps_one_copy_for_half_a_year() {
 }
 
 #[test]
+fn a_mere_reply_keeps_no_copy() {
+    let (mut s, _, [author, friend]) = Story::vouched();
+    let post = s.post(author, DAY(2));
+    s.reply(friend, post, post, DAY(300));
+    assert_eq!(s.post_at(post, DAY(300)).replicas, 0);
+}
+
+#[test]
 fn votes_and_strangers_and_proteges_keep_nothing() {
     let (mut s, _, [author, friend]) = Story::vouched();
     let [stranger, protege] = s.keys();

@@ -4,10 +4,11 @@ use super::*;
 
 #[test]
 fn a_vouch_by_the_reader_is_most_of_its_own_weight() {
-    // share = r(ONE / 8), and 850,000,000 + r(share * 17 / 20) is rounded to five bits.
+    // share = r(ONE / 8) = 15 << 23; 850,000,000 + r(share * 17 / 20) = 850,000,000 + (13 << 23) is 14.3 of
+    // 1 << 26.
     let (mut s, me, [key, ..]) = Story::vouched::<8>();
     let views = s.at(DAY(1));
-    assert_eq!((views.authors[&me].weight, views.authors[&key].weight), (FULL, Fixed(973_078_528)));
+    assert_eq!((views.authors[&me].weight, views.authors[&key].weight), (FULL, Fixed(14 << 26)));
 }
 
 #[test]
@@ -16,8 +17,9 @@ fn a_use_by_the_reader_is_a_seed_too() {
     let author = s.key();
     let post = s.post(author, DAY(2));
     s.used(me, post, DAY(3));
-    // 850,000,000 / 2, and 0.8 of 3.8 of the reader's backing.
-    assert_eq!(s.author_at(author, DAY(3)).trust, Fixed(603_979_776));
+    // 850,000,000 / 2, and 0.8 of 3.8 of the reader's backing: a share of 13 << 24, of which r(17 / 20) is
+    // 11 << 24. Together 9.1 of 1 << 26.
+    assert_eq!(s.author_at(author, DAY(3)).trust, Fixed(9 << 26));
 }
 
 #[test]
@@ -78,8 +80,8 @@ fn trust_passes_three_hands() {
     let trust = chain.map(|k| views.authors[&k].trust);
     // a's seed reaches the third of the chain in three hops; the reader's own reaches the second only.
     // share = r(ONE), so each hop takes 850,000,000 to r(0.85 * 1.00663296) of it: 738,197,504, then
-    // 637,534,208, then 536,870,912.
-    assert_eq!(trust, [FULL, FULL, Fixed(536_870_912)]);
+    // 603,979,776, then 503,316,480.
+    assert_eq!(trust, [FULL, FULL, Fixed(503_316_480)]);
     let fourth = s.key();
     s.vouch(chain[2], fourth, DAY(3));
     assert_eq!(s.author_at(fourth, DAY(3)).trust, Fixed::ZERO);
@@ -136,15 +138,48 @@ fn a_key_without_trust_has_a_floor_after_a_week() {
 
 #[test]
 fn the_floor_sinks_as_the_reader_gets_to_know_others() {
-    let (mut s, me, [_]) = Story::vouched();
-    let [key, second, third] = s.keys();
+    let mut s = Story::new();
+    let (me, [key, author, other]) = (s.profile(), s.keys());
     s.post(key, DAY(1));
-    // 16 * 1.15 / 2 is 9 sixteenths; then 16 * 0.3 / 2 is 2; then none.
-    assert_eq!(s.author_at(key, DAY(40)).floor, Fixed(5_625_000));
+    assert_eq!(s.author_at(key, DAY(40)).floor, Fixed(10_000_000));
+    // S is 0.85 / 2, then 0.85 * 2 / 3, then 0.425 more; 16 * (1 - S) is 9, then 6, then 0.
+    for (day, of, floor) in [(41, author, 5_625_000), (42, author, 3_750_000), (43, other, 0)] {
+        let post = s.post(of, DAY(day));
+        s.used(me, post, DAY(day));
+        assert_eq!(s.author_at(key, DAY(day)).floor, Fixed(floor));
+    }
+}
+
+#[test]
+fn the_first_vouch_takes_strangers_below_the_weight_that_counts() {
+    let (mut s, me, [_]) = Story::vouched();
+    let [key, worker] = s.keys();
+    s.post(key, DAY(1));
+    let event = s.post(worker, DAY(1));
+    s.event(event).work = 200;
+    // Two sixteenths are left of 10,000,000, and of half as much again: less than W_MIN.
+    let views = s.at(DAY(40));
+    assert_eq!([key, worker].map(|k| views.authors[&k].weight), [Fixed(1_250_000), Fixed(1_872_568)]);
+    let second = s.key();
     s.vouch(me, second, DAY(41));
-    assert_eq!(s.author_at(key, DAY(41)).floor, Fixed(1_250_000));
-    s.vouch(me, third, DAY(42));
-    assert_eq!(s.author_at(key, DAY(42)).floor, Fixed::ZERO);
+    assert_eq!(s.author_at(key, DAY(41)).floor, Fixed::ZERO);
+}
+
+#[test]
+fn who_relied_on_others_once_does_not_grow_cold_by_silence() {
+    let mut s = Story::new();
+    let (me, [stranger, one, two]) = (s.profile(), s.keys());
+    s.post(stranger, DAY(1));
+    for k in [one, two] {
+        let ask = s.ask(me, DAY(1));
+        let answer = s.answer(k, ask, DAY(1));
+        s.accept(me, answer, DAY(2));
+    }
+    // S is 0.85: two sixteenths, while the accepts are fresh and when nothing is left of them.
+    for day in [40, 4000] {
+        assert_eq!(s.author_at(stranger, DAY(day)).floor, Fixed(1_250_000));
+    }
+    assert_eq!(s.author_at(one, DAY(4000)).trust, Fixed::ZERO);
 }
 
 #[test]
