@@ -95,8 +95,15 @@ impl Document {
             View::Group(group) => drop(replace(&mut self.groups, group.facet, here.then_some(*group))),
             View::Listed(listed) if here => drop(self.listed.insert(*listed)),
             View::Listed(listed) => drop(self.listed.remove(listed)),
-            View::Network(network) if here => drop(self.networks.insert(network.network, network.clone())),
-            View::Network(network) => drop(self.networks.remove(&network.network)),
+            View::Network(view) => {
+                let before = match here {
+                    true => self.networks.insert(view.network, view.clone()),
+                    false => self.networks.remove(&view.network),
+                };
+                if let Some(noted) = noted {
+                    noted.networks.entry(view.network).or_insert(before);
+                }
+            }
         }
     }
 

@@ -16,8 +16,10 @@ use crate::document::Document;
 use crate::engine::{Engine, EngineError};
 use crate::event::Hex32;
 use crate::intake::{Intake, Named};
+use crate::labels::Told;
 use serde::Serialize;
-use wats_dataflows::ids::{EventId, GroupId, KeyId, Millis};
+use std::collections::BTreeMap;
+use wats_dataflows::ids::{EventId, GroupId, KeyId, Millis, NetworkId};
 
 /// The least hex digits that may name an event or a key.
 pub const MIN_DIGITS: usize = 8;
@@ -83,6 +85,35 @@ pub enum ExplainError {
     /// A key without held events.
     #[error("{0}: is a key of which no event is held")]
     NoEvents(Hex32),
+}
+
+impl Explained {
+    /// The network that it is in, and the label of that.
+    pub fn network_label(&mut self) -> (&str, &mut Option<Told>) {
+        match self {
+            Explained::Post(post) => (&post.network, &mut post.network_label),
+            Explained::Key(key) => (&key.network, &mut key.network_label),
+        }
+    }
+
+    fn label(&self) -> Option<(&str, Told)> {
+        let (network, told) = match self {
+            Explained::Post(post) => (&post.network, post.network_label),
+            Explained::Key(key) => (&key.network, key.network_label),
+        };
+        Some((network, told?))
+    }
+}
+
+/// Explanations as text, and the labels of their networks after them, each once.
+pub fn text(explained: &[Explained]) -> String {
+    let parts: Vec<String> = explained.iter().map(ToString::to_string).collect();
+    let labels: BTreeMap<&str, Told> = explained.iter().filter_map(Explained::label).collect();
+    let mut text = parts.join("\n");
+    for (network, told) in labels {
+        text.push_str(&format!("{network} is {told}\n"));
+    }
+    text
 }
 
 /// Explains a post or a key, named by its hex digits or by the first of them; one that is in several
@@ -165,7 +196,11 @@ impl Naming<'_> {
         names
     }
 
-    fn network(&self, network: Option<wats_dataflows::ids::NetworkId>) -> String {
+    fn label(&self, network: Option<NetworkId>) -> Option<Told> {
+        Told::of(network?, self.0.document, self.0.intake)
+    }
+
+    fn network(&self, network: Option<NetworkId>) -> String {
         network.and_then(|n| self.0.intake.network_name(n)).unwrap_or_default().to_owned()
     }
 }

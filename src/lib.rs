@@ -19,6 +19,7 @@ pub mod generate;
 pub mod home;
 pub mod import;
 pub mod intake;
+pub mod labels;
 pub mod log;
 pub mod mcp;
 pub mod node;

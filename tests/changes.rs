@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// (network, kind, id): what is there.
 type State = BTreeMap<(String, &'static str, String), Value>;
 
-const KINDS: [&str; 3] = ["post", "author", "entry"];
+const KINDS: [&str; 4] = ["post", "author", "entry", "network_label"];
 
 /// Replays with `--changes --json`, applies the lines, and holds the result against the document;
 /// the number of change lines.
@@ -65,6 +65,9 @@ fn of_document(document: &Value) -> State {
         for entry in part["entries"].as_array().expect("entries") {
             let id = entry["entry"].as_str().expect("an id").to_owned();
             state.insert((network.clone(), "entry", id), entry.clone());
+        }
+        if let Some(label) = part.get("network_label") {
+            state.insert((network.clone(), "network_label", network.clone()), label.clone());
         }
     }
     state

@@ -4,7 +4,7 @@ use super::Outcome;
 use super::consult::{go_on, node, show};
 use super::home::{InNetwork, event};
 use super::pager::Paging;
-use super::shown::{DIM, HEAD, headline, plural, short};
+use super::shown::{DIM, HEAD, headline, label, plural, short};
 use serde_json::Value;
 use std::fmt::{self, Write};
 use wats::client::path;
@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         (_, under) => under.clone(),
     };
     let query = [
-        ("network", Some(network)),
+        ("network", Some(network.clone())),
         ("by", Some(args.by.clone())),
         ("under", under),
         ("limit", Some(args.limit.to_string())),
@@ -53,6 +53,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     ];
     let found = node.get(&path("/v1/browse", &query))?;
     show(args.from.json, args.paging, &found, |out| {
+        label(out, &network, &found)?;
         if found["group"].is_object() {
             group(out, &found["group"])?;
         }

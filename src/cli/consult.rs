@@ -3,7 +3,7 @@
 use super::Outcome;
 use super::home::{InNetwork, digits, event, network};
 use super::pager::Paging;
-use super::shown::{DIM, HEAD, headline, plural, post, snippet, sources, text};
+use super::shown::{DIM, HEAD, headline, label, label_line, plural, post, snippet, sources, text};
 use serde_json::Value;
 use std::error::Error;
 use std::fmt;
@@ -18,6 +18,8 @@ use wats_dataflows::ids::Millis;
 const STATUSES: [&str; 4] = ["contested", "unverified", "stale", "confirmed"];
 /// Before another try where the node is gone.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// Told to who follows once a label is gone.
+const NO_LABEL: &str = "the network is neither cold nor alone any more";
 /// How deep a reply is shown to the right.
 const DEPTH: u64 = 8;
 
@@ -159,7 +161,7 @@ pub(super) fn search(args: &SearchArgs) -> Outcome {
     let query = path(
         "/v1/search",
         &[
-            ("network", Some(network)),
+            ("network", Some(network.clone())),
             ("q", Some(args.query.join(" "))),
             ("min_status", args.min_status.clone()),
             ("status", (!args.status.is_empty()).then(|| args.status.join(","))),
@@ -172,6 +174,7 @@ pub(super) fn search(args: &SearchArgs) -> Outcome {
     );
     let found = node.get(&query)?;
     show(args.from.json, args.paging, &found, |out| {
+        label(out, &network, &found)?;
         let hits = found["hits"].as_array().map(Vec::as_slice).unwrap_or_default();
         if hits.is_empty() {
             out.push_str("nothing was found\n");
@@ -192,7 +195,7 @@ pub(super) fn knowledge(args: &KnowledgeArgs) -> Outcome {
     let query = path(
         "/v1/knowledge",
         &[
-            ("network", Some(network)),
+            ("network", Some(network.clone())),
             ("tag", args.tag.clone()),
             ("sort", args.recent.then(|| "recent".into())),
             ("limit", Some(args.limit.to_string())),
@@ -201,6 +204,7 @@ pub(super) fn knowledge(args: &KnowledgeArgs) -> Outcome {
     );
     let found = node.get(&query)?;
     show(args.from.json, args.paging, &found, |out| {
+        label(out, &network, &found)?;
         let total = found["total"].as_u64().unwrap_or(0);
         out.push_str(&format!("{}\n", plural(total, "entry", "entries")));
         let mut entries = found["entries"].as_array().into_iter().flatten();
@@ -217,6 +221,7 @@ pub(super) fn read(args: &ReadArgs) -> Outcome {
     let query = path(&format!("/v1/threads/{id}"), &[("limit", limit), ("cursor", args.cursor.clone())]);
     let found = node.get(&query)?;
     show(args.from.json, args.paging, &found, |out| {
+        label(out, text(&found["network"]), &found)?;
         if let Some(first) = found.get("first") {
             let what = match text(&first["kind"]) {
                 "digest" => "What is known, in a digest:",
@@ -245,7 +250,7 @@ pub(super) fn wait(args: &WaitArgs) -> Outcome {
     let (mut node, network) = node(&args.from)?;
     let thread = args.thread.as_ref().map(|id| event(&mut node, id)).transpose()?;
     let mut cursor = args.cursor.clone();
-    let mut away = false;
+    let (mut away, mut told) = (false, None);
     let home = args.from.home.home()?;
     // A reader without a key waits as everybody.
     let own = home.profile(&args.from.home.configured(&home)?, &network).ok();
@@ -280,8 +285,17 @@ pub(super) fn wait(args: &WaitArgs) -> Outcome {
             Err(error) => return Err(error.into()),
         };
         away = false;
+        let is = label_line(&network, &found);
+        if args.follow && !args.from.json && is != told {
+            // As above; what follows is what came, and nothing else.
+            let _ = writeln!(anstream::stderr(), "note: {}", is.as_deref().unwrap_or(NO_LABEL));
+            told = is;
+        }
         // What comes one by one is not paged.
         show(args.from.json, Paging::NEVER, &found, |out| {
+            if !args.follow {
+                label(out, &network, &found)?;
+            }
             let events = found["events"].as_array().map(Vec::as_slice).unwrap_or_default();
             events.iter().try_for_each(|event| headline(out, "", event))?;
             let known = &found["knowledge"];

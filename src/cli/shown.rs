@@ -9,11 +9,15 @@ use std::fmt::{self, Write};
 use wats::event::Hex32;
 use wats::event::excerpt::{excerpt, readable};
 use wats::event::fields::DIGEST;
+use wats::labels::MEMBER;
 
 /// What stands out.
 pub(super) const HEAD: Style = Style::new().bold();
 /// What stands back.
 pub(super) const DIM: Style = Style::new().dimmed();
+
+/// What is to be known before the rest.
+const LABEL: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Yellow)));
 
 /// Digits of an id that are shown: enough to name it to `wats read`.
 const DIGITS: usize = 12;
@@ -99,6 +103,22 @@ fn line(text: &str) -> Option<String> {
     (!line.trim().is_empty()).then_some(line)
 }
 
+/// The label of a network, in a line of the node's own; nothing where it has none.
+pub(super) fn label(out: &mut String, network: &str, answer: &Value) -> fmt::Result {
+    match label_line(network, answer) {
+        Some(line) => writeln!(out, "{LABEL}{line}{LABEL:#}"),
+        None => Ok(()),
+    }
+}
+
+/// The same without a line end or a colour.
+pub(super) fn label_line(network: &str, answer: &Value) -> Option<String> {
+    let told = &answer[MEMBER];
+    let (label, advice) = (told["label"].as_str()?, told["advice"].as_str()?);
+    let most = told["key"].as_str().map(|key| format!("; `wats vouch {key}` would help most"));
+    line(&format!("{network} is {label}: {advice}{}", most.unwrap_or_default()))
+}
+
 /// How many voices said what, in words.
 fn counts(counts: &Value) -> Vec<String> {
     let word = |name: &str, count: u64| match (name, count) {
@@ -106,8 +126,8 @@ fn counts(counts: &Value) -> Vec<String> {
         ("confirmations", 1) => "confirmation".to_owned(),
         ("uses", 1) => "use".to_owned(),
         ("contradictions", 1) => "contradiction".to_owned(),
-        ("cites", 1) => "citation".to_owned(),
-        ("cites", _) => "citations".to_owned(),
+        ("cites", 1) => "citation or reply".to_owned(),
+        ("cites", _) => "citations or replies".to_owned(),
         ("votes_up", 1) => "vote up".to_owned(),
         ("votes_down", 1) => "vote down".to_owned(),
         (name, _) => name.replace('_', " "),
@@ -275,6 +295,25 @@ mod tests {
         assert_eq!(harmless("x\u{202e}y\u{2066}z\u{200b}\u{e0041}"), "xyz");
         assert_eq!(harmless("a\u{2028}b\u{85}c"), "a\nb\nc");
         assert_eq!(harmless(&format!("e{}", "\u{301}".repeat(50))), "e\u{301}\u{301}");
+    }
+
+    #[test]
+    fn a_label_is_one_line_of_ours() {
+        let told = json!({ "network_label": { "label": "cold", "advice": "vouch", "key": "7".repeat(64) } });
+        let mut out = String::new();
+        label(&mut out, "main", &told).expect("memory");
+        let shown = anstream::adapter::strip_str(&out).to_string();
+        assert_eq!(shown, format!("main is cold: vouch; `wats vouch {}` would help most\n", "7".repeat(64)));
+        assert_eq!(label_line("main", &json!({ "hits": [] })), None);
+        let odd = json!({ "network_label": { "label": "cold", "advice": "vouch" } });
+        assert_eq!(label_line("a\u{1b}[2J\nb", &odd).expect("a line"), "a[2J b is cold: vouch");
+    }
+
+    #[test]
+    fn counts_are_told_as_what_they_count() {
+        let all = counts(&json!({ "cites": 1, "uses": 2 }));
+        assert_eq!(all, ["1 citation or reply", "2 uses"]);
+        assert_eq!(counts(&json!({ "cites": 2 })), ["2 citations or replies"]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::Outcome;
 use super::home::HomeArgs;
+use super::shown::label_line;
 use indicatif::BinaryBytes;
 use serde_json::Value;
 use std::io::{self, Write};
@@ -104,6 +105,9 @@ fn show(status: &Value, out: &mut impl Write) -> io::Result<()> {
             network["entries"],
             network["authors"]
         )?;
+        if let Some(line) = label_line(&text(&network["id"]), network) {
+            writeln!(out, "  {line}")?;
+        }
     }
     Ok(())
 }

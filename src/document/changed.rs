@@ -3,10 +3,11 @@
 use super::{Document, entry_json, is_alone};
 use crate::event::Hex32;
 use crate::intake::Intake;
-use serde_json::Value;
+use crate::labels::{self, Told};
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use wats_dataflows::ids::{EventId, GroupId, KeyId, NetworkId};
-use wats_dataflows::views::{AuthorView, EntryView, PostView};
+use wats_dataflows::views::{AuthorView, EntryView, NetworkView, PostView};
 
 /// What an item of the document is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,6 +18,8 @@ pub enum Kind {
     Author,
     /// A knowledge entry (section 7).
     Entry,
+    /// The label of the network.
+    Label,
 }
 
 impl Kind {
@@ -26,6 +29,7 @@ impl Kind {
             Kind::Post => "post",
             Kind::Author => "author",
             Kind::Entry => "entry",
+            Kind::Label => labels::MEMBER,
         }
     }
 }
@@ -37,8 +41,8 @@ pub struct Changed {
     pub network: NetworkId,
     /// What it is.
     pub kind: Kind,
-    /// The event, or the key.
-    pub id: Hex32,
+    /// The event, or the key; none of a label, which is its network's.
+    pub id: Option<Hex32>,
     /// As the document held it before the tick.
     pub before: Option<Value>,
     /// As the document holds it now.
@@ -51,6 +55,7 @@ pub(super) struct Noted {
     pub posts: HashMap<EventId, Option<PostView>>,
     pub authors: HashMap<KeyId, Option<AuthorView>>,
     pub entries: BTreeMap<(EventId, bool), Option<EntryView>>,
+    pub networks: BTreeMap<NetworkId, Option<NetworkView>>,
     /// The names of groups that somebody joined or left.
     pub names: HashMap<GroupId, Option<Hex32>>,
 }
@@ -77,6 +82,13 @@ impl Noted {
             note(&mut changed, Kind::Author, intake.key_network(*key), intake.key_name(*key), before, after);
         }
         self.changed_entries(document, intake, &mut changed);
+        for (network, before) in &self.networks {
+            let before = before.as_ref().map(|view| json!(Told::in_view(view, intake)));
+            let after = Told::of(*network, document, intake).map(|told| json!(told));
+            if before != after {
+                changed.push(Changed { network: *network, kind: Kind::Label, id: None, before, after });
+            }
+        }
         changed.sort_by_key(|c| (c.network, c.kind, c.id));
         changed
     }
@@ -122,7 +134,7 @@ fn note(
     before: Option<Value>,
     after: Option<Value>,
 ) {
-    if let (Some(network), Some(id)) = (network, id)
+    if let (Some(network), Some(_)) = (network, id)
         && before != after
     {
         changed.push(Changed { network, kind, id, before, after });

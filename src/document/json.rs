@@ -3,6 +3,7 @@
 use super::Document;
 use crate::event::Hex32;
 use crate::intake::Intake;
+use crate::labels::{self, Told};
 use crate::why::why;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -94,7 +95,11 @@ impl Document {
             list(out, gap, part.posts, |post| self.post_json(post, intake))?;
             write!(out, "}},{gap}\"authors\":{{")?;
             list(out, gap, part.authors, |author| self.author_json(author, intake))?;
-            write!(out, "}},{gap}\"entries\":{}}}", Value::from(part.entries))?;
+            write!(out, "}},{gap}\"entries\":{}", Value::from(part.entries))?;
+            if let Some(told) = Told::of(id, self, intake) {
+                write!(out, ",{gap}\"{}\":{}", labels::MEMBER, json!(told))?;
+            }
+            write!(out, "}}")?;
         }
         write!(out, "}}")
     }

@@ -4,6 +4,7 @@
 use super::Seen;
 use super::{EngineError, Naming};
 use crate::event::{Hex32, excerpt};
+use crate::labels::Told;
 use serde::Serialize;
 use wats_dataflows::Inside;
 use wats_dataflows::fixed::Fixed;
@@ -22,6 +23,9 @@ const WIDTH: [usize; ROUNDS] = [6, 3, 2];
 pub struct KeyExplained {
     /// The network.
     pub network: String,
+    /// The label of the network, where it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network_label: Option<Told>,
     /// The key.
     pub key: Hex32,
     /// `trust(k)`.
@@ -103,6 +107,9 @@ pub struct Floor {
     pub work: i64,
     /// `cold`, 0 to 16.
     pub cold: i64,
+    /// Why the key has none, whatever its age and work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub none: Option<&'static str>,
 }
 
 /// What a key earned, or lost (section 5).
@@ -196,6 +203,7 @@ pub(super) fn explain(seen: Seen<'_>, key: KeyId) -> Result<Option<KeyExplained>
     let owner = trust.owner.and_then(|owner| seen.intake.owner_name(owner));
     Ok(Some(KeyExplained {
         network: naming.network(seen.intake.key_network(key)),
+        network_label: naming.label(seen.intake.key_network(key)),
         key: naming.key(key),
         trust: author.trust,
         weight: author.weight,
@@ -207,6 +215,11 @@ pub(super) fn explain(seen: Seen<'_>, key: KeyId) -> Result<Option<KeyExplained>
             age: trust.age.unwrap_or_default(),
             work: trust.work,
             cold: trust.cold,
+            none: match (trust.profile, trust.distrusted) {
+                (true, _) => Some("an own profile has none"),
+                (_, true) => Some("a key that the reader distrusts has none"),
+                (false, false) => None,
+            },
         },
         earned: earned(&naming, &reputation, Side::For),
         lost: earned(&naming, &reputation, Side::Against),

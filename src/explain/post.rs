@@ -5,6 +5,7 @@ use super::text::amount;
 use super::{EngineError, Naming};
 use crate::document::{counts, status_name};
 use crate::event::Hex32;
+use crate::labels::Told;
 use crate::why::why;
 use serde::Serialize;
 use serde_json::Value;
@@ -15,6 +16,7 @@ use wats_dataflows::contradictions::{Critic, Criticism, Outcome};
 use wats_dataflows::fixed::Fixed;
 use wats_dataflows::ids::{EventId, KeyId, Millis};
 use wats_dataflows::labelling::{Label, Node};
+use wats_dataflows::origins::Tally;
 use wats_dataflows::policy::Policy;
 use wats_dataflows::signals::{self, Cite, Stance};
 use wats_dataflows::views::{AuthorView, PostView};
@@ -24,6 +26,9 @@ use wats_dataflows::views::{AuthorView, PostView};
 pub struct PostExplained {
     /// The network it belongs to.
     pub network: String,
+    /// The label of the network, where it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network_label: Option<Told>,
     /// The post.
     pub post: Hex32,
     /// Its author.
@@ -96,6 +101,9 @@ pub struct SignalsBy {
     pub contribution: Fixed,
     /// What became of its contradiction.
     pub verdict: Option<Verdict>,
+    /// Support has outlived it: it contests the post no more, and is not counted.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub outlived: bool,
     /// Why some or all of it does not count, when it does not.
     pub set_aside: Option<&'static str>,
 }
@@ -204,6 +212,7 @@ impl<'a> Explaining<'a> {
         let held = intake.held(post.post);
         PostExplained {
             network: self.naming.network(intake.event_network(post.post)),
+            network_label: self.naming.label(intake.event_network(post.post)),
             post: self.naming.event(post.post),
             author: self.naming.key(post.author),
             author_weight: self.author(post.author).map_or(Fixed::ZERO, |a| a.weight),
@@ -307,6 +316,9 @@ impl<'a> Explaining<'a> {
         let (w_min, needed, joint) = (self.policy().w_min, criticism.needed, criticism.joint);
         let (weight, voice) = (self.weight(critic.by), self.voice(critic.by));
         let [least, needed, joint, has, speaks] = [w_min, needed, joint, weight, voice].map(amount);
+        if self.distrusts(critic.by) {
+            return "does not count: the reader distrusts the critic".to_owned();
+        }
         if weight < w_min {
             return format!("does not count: the critic's weight is {has}, and {least} is needed");
         }
@@ -365,13 +377,45 @@ impl<'a> Explaining<'a> {
                 voice.times(in_favour) - voice.times(against)
             },
             verdict,
-            set_aside: self.set_aside(voice, partial),
+            outlived: matches!(verdict, Some(Verdict::Stands | Verdict::Undecided)) && self.outlived(pair),
+            set_aside: self.set_aside(by, partial),
             signals,
         }
     }
 
-    fn set_aside(&self, voice: Fixed, partial: bool) -> Option<&'static str> {
+    /// Whether later supporters outweigh a contradiction that is no longer live (section 6).
+    fn outlived(&self, pair: &AgedPair) -> bool {
+        let policy = self.policy();
+        let Some((contradicted, _)) = pair.contradiction(policy).filter(|(aged, _)| !aged.live(policy))
+        else {
+            return false;
+        };
+        let (mut tally, mut any) = (Tally::default(), false);
+        for other in &self.known.pairs {
+            let by = other.pair.by;
+            let later = other.supports().any(|aged| aged.clock > contradicted.clock);
+            if let Some(author) = self.author(by).filter(|a| later && a.voice >= policy.w_min)
+                && !self.author(self.post.author).is_some_and(|of| partial(author, of))
+            {
+                any = true;
+                tally.add(by, author.group, author.class, author.voice);
+            }
+        }
+        let supported = i128::from(policy.outlive_factor) * i128::from(tally.sum().0);
+        any && supported >= i128::from(self.voice(pair.pair.by).0)
+    }
+
+    /// Whether the reader will not hear a key.
+    fn distrusts(&self, key: KeyId) -> bool {
+        let (intake, network) = (self.seen.intake, self.seen.intake.key_network(key));
+        let configured = network.and_then(|network| intake.config().networks.get(usize::from(network.0)));
+        configured.is_some_and(|network| network.distrusted.contains(&key))
+    }
+
+    fn set_aside(&self, by: KeyId, partial: bool) -> Option<&'static str> {
+        let voice = self.voice(by);
         match (voice >= self.policy().w_min, partial) {
+            _ if self.distrusts(by) => Some("of a key that the reader distrusts: does not count"),
             (_, true) => Some("partial to the author: what it says in favour does not count"),
             (false, false) if voice == Fixed::ZERO => Some("without a voice: does not count"),
             (false, false) => Some("without weight: does not count"),

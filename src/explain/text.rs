@@ -1,6 +1,6 @@
 //! Explanations as text: indented lines, ids cut to their first digits.
 
-use super::{Argument, Earned, Hop, KeyExplained, PostExplained, SignalsBy, Verdict};
+use super::{Argument, Earned, Floor, Hop, KeyExplained, PostExplained, SignalsBy, Verdict};
 use crate::event::Hex32;
 use std::fmt::{self, Display, Formatter, Write};
 use wats_dataflows::fixed::{Fixed, ONE};
@@ -36,7 +36,9 @@ impl Display for PostExplained {
         write!(f, "  score {}, replicas {}", amount(self.score), self.replicas)?;
         for (name, count) in self.counts.as_object().into_iter().flatten() {
             if count.as_u64() != Some(0) {
-                write!(f, ", {} {count}", name.replace('_', " "))?;
+                let name =
+                    if name == "cites" { "citations or replies".to_owned() } else { name.replace('_', " ") };
+                write!(f, ", {name} {count}")?;
             }
         }
         writeln!(f)?;
@@ -113,6 +115,9 @@ impl SignalsBy {
         if let Some(verdict) = self.verdict {
             write!(f, "; the contradiction {verdict}")?;
         }
+        if self.outlived {
+            write!(f, ", and is outlived: it does not contest the post")?;
+        }
         if let Some(reason) = self.set_aside {
             write!(f, "; {reason}")?;
         }
@@ -148,15 +153,7 @@ impl Display for KeyExplained {
             "  reputation {reputation}: weight, and {earned} earned, less {lost} lost; voice {voice}"
         )?;
         self.write_trust(f)?;
-        let floor = &self.floor;
-        writeln!(
-            f,
-            "  floor {}: age gives {}, work {}, and the network is {}/16 cold",
-            amount(floor.floor),
-            amount(floor.age),
-            floor.work,
-            floor.cold
-        )?;
+        self.floor.write(f)?;
         self.earned.write(f, "earned")?;
         self.lost.write(f, "lost")?;
         writeln!(f, "  group {}", short(&self.group))?;
@@ -189,6 +186,20 @@ impl KeyExplained {
             0 => Ok(()),
             more => writeln!(f, "    and {more} more that back it and bring less"),
         }
+    }
+}
+
+impl Floor {
+    fn write(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if let Some(none) = self.none {
+            return writeln!(f, "  floor 0: {none}");
+        }
+        let (floor, age) = (amount(self.floor), amount(self.age));
+        writeln!(
+            f,
+            "  floor {floor}: age gives {age}, work {}, and the network is {}/16 cold",
+            self.work, self.cold
+        )
     }
 }
 

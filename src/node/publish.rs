@@ -3,9 +3,10 @@
 use crate::document::Document;
 use crate::event::Hex32;
 use crate::intake::Intake;
+use crate::labels;
 use crate::store::{
-    AuthorRecord, EntryRecord, Group, GroupRecord, LabelRecord, PostRecord, RankRecord, Shown, StoreError,
-    Under, ViewBatch,
+    AuthorRecord, EntryRecord, Group, GroupRecord, PostRecord, RankRecord, Shown, StoreError, Under,
+    ViewBatch,
 };
 use crate::titles;
 use crate::why::why;
@@ -117,9 +118,7 @@ fn label(view: &NetworkView, here: bool, intake: &Intake, batch: &mut ViewBatch)
     let Some(network) = intake.network_name(view.network) else {
         return Ok(());
     };
-    // By name, so that the record does not depend on the integers of this run.
-    let suggested = view.suggested.iter().filter_map(|key| intake.key_name(*key)).min();
-    let record = LabelRecord { label: view.label, suggested };
+    let record = labels::record(view, intake);
     batch.label(network, here.then_some(&record))
 }
 

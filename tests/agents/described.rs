@@ -1,23 +1,29 @@
 //! What the node says of its API, held against what it does.
 
 use super::api::Api;
-use super::{Story, http, signed_in, stray};
+use super::node::network;
+use super::{Running, Story, http, reader, signed_in, stray};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// Members that the schemas name and no answer below has: a second page of entries needs more of them than
-/// one, and `retry_after` a node that is flooded.
-const UNSEEN: [&str; 2] = ["after", "retry_after"];
+/// one, `retry_after` a node that is flooded, and the `key` of a label the owner's socket.
+const UNSEEN: [&str; 3] = ["after", "retry_after", "key"];
 
 /// Every answer that these requests get is described, and every part of the description is seen.
 #[test]
 fn answers_are_as_the_document_describes_them() {
-    let story = Story::new("described");
+    let story = Story::on(Running::with("described", |settings| {
+        // Nobody is trusted there.
+        settings.config.networks.as_mut().expect("networks").push(network("side", reader()));
+    }));
+    let elsewhere = json!({ "kind": "ask", "title": "Is anybody here?" });
+    let elsewhere = story.send(signed_in("side", 5, story.running.now(), elsewhere));
     let contradiction = json!({ "value": -1, "evidence": { "type": "run", "detail": "it fails here" } });
     story.send(super::react_of(2, story.running.now(), story.other, contradiction));
     story.settle_it();
     let digest = json!({ "kind": "x.wearetheswarm.digest", "title": "Caches", "text": "Clear them.",
-        "tags": ["build"], "refs": [story.answer], "to": [super::reader()],
+        "tags": ["build"], "refs": [story.answer], "to": [reader()],
         "attachments": [{ "blob": "ab".repeat(32), "size": 1, "name": "log", "type": "text/plain" }], "nonce": 1 });
     let digest = story.send(signed_in("main", 3, story.running.now(), digest));
     for key in [1, 2] {
@@ -72,6 +78,12 @@ fn answers_are_as_the_document_describes_them() {
         ("browse", "/v1/browse?network=main&by=tag&cursor=x".into()),
         ("browse", "/v1/browse?network=other&by=tag".into()),
         ("browse", "/v1/browse?network=main".into()),
+        ("getEvent", format!("/v1/events/{elsewhere}")),
+        ("readThread", format!("/v1/threads/{elsewhere}")),
+        ("search", "/v1/search?network=side&q=cache".into()),
+        ("listKnowledge", "/v1/knowledge?network=side".into()),
+        ("browse", "/v1/browse?network=side&by=tag".into()),
+        ("wait", "/v1/wait?network=side&timeout=0".into()),
         ("wait", "/v1/wait?network=main&timeout=0".into()),
         ("wait", "/v1/wait?network=other&timeout=0".into()),
         ("wait", "/v1/wait?network=main&min_status=good".into()),

@@ -8,6 +8,7 @@ mod dice;
 #[path = "../support/http.rs"]
 mod http;
 mod knowledge;
+mod labels;
 #[path = "../support/node.rs"]
 mod node;
 mod real_log;

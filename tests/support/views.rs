@@ -9,6 +9,7 @@ use wats::config::Config;
 use wats::document::{counts, status_name};
 use wats::event::Hex32;
 use wats::export::{Wanted, export};
+use wats::labels;
 use wats::log::{Options, Source, read};
 use wats::replay::{Bounds, Place, Replay};
 use wats::store::{
@@ -59,8 +60,11 @@ pub fn check_views(store: &Store, config: &Config) -> Result<(), String> {
         return shown.map_or(Ok(()), |network| Err(format!("{network} is shown without a tick")));
     }
     for (network, want) in networks {
+        let mut want = want.clone();
+        // What a label tells besides follows from the configuration.
+        want.as_object_mut().and_then(|members| members.remove(labels::MEMBER));
         let got = shown(&reader, network).map_err(|e| e.to_string())?;
-        differ(want, &got).map_or(Ok(()), |at| Err(format!("{network} at {}: {at}", ticked.now.0)))?;
+        differ(&want, &got).map_or(Ok(()), |at| Err(format!("{network} at {}: {at}", ticked.now.0)))?;
     }
     others(&reader, &replay)
 }
@@ -88,7 +92,14 @@ fn others(reader: &Reader<'_>, replay: &Replay) -> Result<(), String> {
             return Err(format!("blob {name}: {got:?} instead of {view:?}"));
         }
     }
-    intake.networks().try_for_each(|(id, network)| browsed(reader, replay, id, network))?;
+    for (id, network) in intake.networks() {
+        browsed(reader, replay, id, network)?;
+        let want = document.networks.get(&id).map(|view| labels::record(view, intake));
+        let got = reader.label(network).map_err(|e| e.to_string())?;
+        if got != want {
+            return Err(format!("{network}: the label {got:?} instead of {want:?}"));
+        }
+    }
     lists(reader, replay)
 }
 

@@ -27,12 +27,13 @@ impl<'a> Changes<'a> {
         writeln!(out, "{{\"tick\":{tick},\"now\":{now},\"records\":{}}}", json!(records))?;
         for changed in &ticked.changed {
             let network = Value::from(intake.network_name(changed.network));
-            let (kind, id) = (changed.kind.as_str(), changed.id);
+            let kind = changed.kind.as_str();
+            let id = changed.id.map_or_else(|| network.clone(), |id| Value::from(id.to_string()));
             let or_null = |side: &Option<Value>| side.as_ref().map_or("null".to_owned(), Value::to_string);
             let (before, after) = (or_null(&changed.before), or_null(&changed.after));
             writeln!(
                 out,
-                "{{\"tick\":{tick},\"network\":{network},\"{kind}\":\"{id}\",\"before\":{before},\"after\":{after}}}"
+                "{{\"tick\":{tick},\"network\":{network},\"{kind}\":{id},\"before\":{before},\"after\":{after}}}"
             )?;
         }
         Ok(())

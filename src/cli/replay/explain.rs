@@ -4,7 +4,7 @@ use super::complain;
 use serde_json::json;
 use std::error::Error;
 use std::io::Write;
-use wats::explain::{ExplainError, MIN_DIGITS, Seen, explain};
+use wats::explain::{ExplainError, MIN_DIGITS, Seen, explain, text};
 use wats::replay::Replay;
 
 /// The hex digits of a name, or the first of them.
@@ -12,8 +12,8 @@ use wats::replay::Replay;
 pub(super) struct Wanted(String);
 
 /// Reads the name of a post or key, or its start.
-pub(super) fn wanted(text: &str) -> Result<Wanted, String> {
-    let digits = text.to_ascii_lowercase();
+pub(super) fn wanted(name: &str) -> Result<Wanted, String> {
+    let digits = name.to_ascii_lowercase();
     if !(MIN_DIGITS..=64).contains(&digits.len()) || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
         return Err(format!("not {MIN_DIGITS} to 64 hex digits"));
     }
@@ -45,10 +45,7 @@ pub(super) fn show(
     if as_json {
         writeln!(out, "{}", json!({ "now": replay.now().0, "explained": explained }))?;
     } else {
-        for (at, explained) in explained.iter().enumerate() {
-            let gap = if at > 0 { "\n" } else { "" };
-            write!(out, "{gap}{explained}")?;
-        }
+        write!(out, "{}", text(&explained))?;
     }
     out.flush()?;
     missing.iter().for_each(|e| complain(e));

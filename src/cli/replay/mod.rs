@@ -69,13 +69,14 @@ pub(super) struct Args {
 /// How `--changes` writes, at the end of `--help`.
 const CHANGES_HELP: &str = "\
 Changes:
-  Each tick that changed something is a line, and then one line for each post, author and
-  knowledge entry that it changed:
+  Each tick that changed something is a line, and then one line for each post, author,
+  knowledge entry and label of a network that it changed:
 
     {\"tick\":7,\"now\":1767225600000,\"records\":[\"log.jsonl:41-52\",\"log.jsonl:54\"]}
     {\"tick\":7,\"network\":\"main\",\"post\":\"<id>\",\"before\":{...},\"after\":{...}}
     {\"tick\":7,\"network\":\"main\",\"author\":\"<key>\",\"before\":{...},\"after\":{...}}
     {\"tick\":7,\"network\":\"main\",\"entry\":\"<id>\",\"before\":null,\"after\":{...}}
+    {\"tick\":7,\"network\":\"main\",\"network_label\":\"main\",\"before\":{...},\"after\":null}
 
   `records` are the lines that the tick took, neighbours in one range. `before` and `after` are
   the item as the document of --json holds it, null where it is absent. Applied in order, the

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use wats::document::status_name;
 use wats::explain::amount;
+use wats::labels::Told;
 use wats::replay::{Replay, Tally};
 use wats::why::{quoted, why};
 use wats_dataflows::fixed::Fixed;
@@ -31,6 +32,7 @@ pub(super) fn write(replay: &Replay, out: &mut impl Write) -> io::Result<()> {
     let person = Person { replay, width: width() };
     person.records(out)?;
     person.statuses(out)?;
+    person.labels(out)?;
     person.entries(out)?;
     person.contested(out)?;
     person.authors(out)?;
@@ -107,6 +109,22 @@ impl Person<'_> {
         }
         align(&mut table, 1..7);
         section(out, "Posts by status", &table, 0)
+    }
+
+    fn labels(&self, out: &mut impl Write) -> io::Result<()> {
+        let Replay { intake, document, .. } = self.replay;
+        let mut table = self.table(&["network", "label", "what to do"], &[0, 2]);
+        for view in document.networks.values() {
+            let name = intake.network_name(view.network).unwrap_or_default().to_owned();
+            let told = Told::in_view(view, intake);
+            let most =
+                told.key.map(|key| format!("; `wats vouch {key}` would help most")).unwrap_or_default();
+            table.add_row([name, told.label.to_owned(), format!("{}{most}", told.advice)]);
+        }
+        match table.row_count() {
+            0 => Ok(()),
+            _ => section(out, "Labels of networks", &table, 0),
+        }
     }
 
     fn entries(&self, out: &mut impl Write) -> io::Result<()> {

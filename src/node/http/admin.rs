@@ -6,7 +6,7 @@ use super::params::{Params, Within};
 use super::{App, Origin, Problem, apart, export, problem, unchecked};
 use crate::document::status_name;
 use crate::event::Hex32;
-use crate::explain::{ExplainError, MIN_DIGITS, explain};
+use crate::explain::{ExplainError, MIN_DIGITS, explain, text};
 use crate::node::Phase;
 use crate::store::{AuthorRecord, Group};
 use axum::body::Body;
@@ -29,6 +29,7 @@ pub fn routes(public: Router<Arc<App>>) -> Router<Arc<App>> {
         .route("/admin/explain/{digits}", get(explained))
         .route("/admin/events/{digits}", get(called))
         .route("/admin/announce/{network}/{key}", get(announce))
+        .route("/admin/label/{network}", get(label))
         .route("/admin/unchecked/{network}", get(unchecked::get))
         .route("/admin/import", post(import))
         .route("/admin/export", get(export::get))
@@ -43,6 +44,7 @@ async fn status(State(app): State<Arc<App>>) -> Result<Response, Problem> {
         Phase::Ready => app.asked(networks).await?,
         _ => Value::Null,
     };
+    let networks = labelled(&app, networks)?;
     let ticked = core.store.read().ticked()?;
     let (durable, shown) = (core.durable.load(Ordering::Acquire), core.shown.load(Ordering::Acquire));
     let [weighty, others] = app.lanes.waiting();
@@ -81,6 +83,24 @@ async fn status(State(app): State<Arc<App>>) -> Result<Response, Problem> {
         "blobs": super::blobs::status(core),
         "networks": networks,
     });
+    Ok(Json(answer).into_response())
+}
+
+/// Networks with their labels: those of the views, as every other answer shows them.
+fn labelled(app: &App, mut networks: Value) -> Result<Value, Problem> {
+    let reader = app.core.store.read();
+    for network in networks.as_array_mut().into_iter().flatten() {
+        let id = network["id"].as_str().unwrap_or_default().to_owned();
+        app.tell_label(network, &reader, &id, Origin::Owner)?;
+    }
+    Ok(networks)
+}
+
+/// The label of a network, for who asks about nothing else.
+async fn label(State(app): State<Arc<App>>, Within(network): Within<String>) -> Result<Response, Problem> {
+    app.carries(&network)?;
+    let mut answer = json!({ "network": network });
+    app.tell_label(&mut answer, &app.core.store.read(), &network, Origin::Owner)?;
     Ok(Json(answer).into_response())
 }
 
@@ -164,17 +184,19 @@ async fn explained(State(app): State<Arc<App>>, Within(digits): Within<String>) 
     {
         return Err(Problem::bad_request("name a post or a key by 8 to 64 lower-case hex digits"));
     }
-    let found = app
-        .asked(move |driver| {
-            let explained = explain(driver.seen(), &digits)?;
-            let text: String = explained.iter().map(ToString::to_string).collect();
-            Ok(json!({ "now": driver.ticked().now.0, "explained": explained, "text": text }))
-        })
-        .await?;
-    found.map(|json| Json(json).into_response()).map_err(|e: ExplainError| match e {
+    let found =
+        app.asked(move |driver| Ok((driver.ticked().now.0, explain(driver.seen(), &digits)?))).await?;
+    let (now, mut explained) = found.map_err(|e: ExplainError| match e {
         ExplainError::Engine(e) => Problem::new(500, "internal error", e.to_string()),
         other => Problem::not_found(other.to_string()),
-    })
+    })?;
+    let reader = app.core.store.read();
+    for of in &mut explained {
+        let (network, label) = of.network_label();
+        *label = app.label(&reader, network, Origin::Owner)?;
+    }
+    let text = text(&explained);
+    Ok(Json(json!({ "now": now, "explained": explained, "text": text })).into_response())
 }
 
 /// The event whose id starts with some digits: people copy the first of them.

@@ -3,14 +3,14 @@
 
 use super::params::Params;
 use super::shown;
-use super::{App, Problem, apart};
+use super::{App, Origin, Problem, apart};
 use crate::document::{counts, status_name};
 use crate::event::Hex32;
 use crate::store::{GroupRecord, ListedRecord, Order, Reader, Under};
 use crate::titles;
-use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use jiff::civil::{Date, date};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -85,16 +85,24 @@ impl Asked {
 }
 
 /// `GET /v1/browse`
-pub async fn get(State(app): State<Arc<App>>, Params(asked): Params<Asked>) -> Result<Response, Problem> {
+pub async fn get(
+    State(app): State<Arc<App>>,
+    Extension(origin): Extension<Origin>,
+    Params(asked): Params<Asked>,
+) -> Result<Response, Problem> {
     app.carries(&asked.network)?;
-    Ok(Json(apart(move || page(&app, &asked)).await?).into_response())
+    let answer = apart(move || {
+        let reader = app.core.store.read();
+        let mut answer = page(&app, &asked, &reader)?;
+        app.tell_label(&mut answer, &reader, &asked.network, origin)?;
+        Ok(answer)
+    });
+    Ok(Json(answer.await?).into_response())
 }
 
-fn page(app: &App, asked: &Asked) -> Result<Value, Problem> {
+fn page(app: &App, asked: &Asked, reader: &Reader<'_>) -> Result<Value, Problem> {
     let wanted = asked.wanted()?;
-    let reader = app.core.store.read();
-    let look =
-        Look { app, reader: &reader, network: &asked.network, top: asked.top.unwrap_or(TOP).min(MOST_TOP) };
+    let look = Look { app, reader, network: &asked.network, top: asked.top.unwrap_or(TOP).min(MOST_TOP) };
     let limit = asked.limit.unwrap_or(ITEMS).clamp(1, MOST);
     match wanted {
         Wanted::Groups { order, of, beginning } => {

@@ -285,11 +285,17 @@ fn one_line(text: &[u8]) -> Vec<u8> {
 }
 
 /// `GET /v1/events/{id}`: an event with its status; never a number that is derived from trust.
-pub async fn get(State(app): State<Arc<App>>, Id(id): Id) -> Result<Response, Problem> {
+pub async fn get(
+    State(app): State<Arc<App>>,
+    Extension(origin): Extension<Origin>,
+    Id(id): Id,
+) -> Result<Response, Problem> {
     let Held { said, place } = app.event(id)?;
     let mut answer = json!({ "seq": place.held.seq.0, "received_at": place.held.received_at.0 });
-    if let Some(post) = app.core.store.read().post(&said.net, said.id)? {
+    let reader = app.core.store.read();
+    if let Some(post) = reader.post(&said.net, said.id)? {
         shown::label(&mut answer, &post);
+        app.tell_label(&mut answer, &reader, &said.net, origin)?;
     }
     // As it was signed, every member of it.
     answer["event"] =

@@ -2,12 +2,12 @@
 
 use super::params::Params;
 use super::shown::{self, Filled};
-use super::{App, Problem, apart};
+use super::{App, Origin, Problem, apart};
 use crate::event::Hex32;
 use crate::store::{EntryRecord, Reader, StoreError, Under};
-use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
@@ -43,9 +43,19 @@ enum Sort {
 }
 
 /// `GET /v1/knowledge`
-pub async fn get(State(app): State<Arc<App>>, Params(asked): Params<Asked>) -> Result<Response, Problem> {
+pub async fn get(
+    State(app): State<Arc<App>>,
+    Extension(origin): Extension<Origin>,
+    Params(asked): Params<Asked>,
+) -> Result<Response, Problem> {
     app.carries(&asked.network)?;
-    Ok(Json(apart(move || page(&app, &asked)).await?).into_response())
+    let answer = apart(move || {
+        let reader = app.core.store.read();
+        let mut answer = page(&app, &asked, &reader)?;
+        app.tell_label(&mut answer, &reader, &asked.network, origin)?;
+        Ok(answer)
+    });
+    Ok(Json(answer.await?).into_response())
 }
 
 /// An entry, and what orders it.
@@ -57,9 +67,8 @@ struct Entry {
     created_at: Millis,
 }
 
-fn page(app: &App, asked: &Asked) -> Result<Value, Problem> {
-    let reader = app.core.store.read();
-    let mut all = entries(app, asked, &reader)?;
+fn page(app: &App, asked: &Asked, reader: &Reader<'_>) -> Result<Value, Problem> {
+    let mut all = entries(app, asked, reader)?;
     match asked.sort.unwrap_or_default() {
         Sort::Score => all.sort_by_key(|e| (Reverse((e.score, e.created_at)), e.id)),
         Sort::Recent => all.sort_by_key(|e| (Reverse(e.created_at), e.id)),
@@ -86,7 +95,7 @@ fn page(app: &App, asked: &Asked) -> Result<Value, Problem> {
             break;
         }
         to += 1;
-        if let Some(json) = show(app, entry, &reader)? {
+        if let Some(json) = show(app, entry, reader)? {
             filled.shows(&json);
             shown.push(json);
         }

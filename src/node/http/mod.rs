@@ -33,8 +33,10 @@ use super::keep::Keeper;
 use super::lanes::Lanes;
 use super::limits::Rates;
 use crate::event::Hex32;
+use crate::labels::{self, Told};
 use crate::mcp::Profile;
 use crate::search::Search;
+use crate::store::{Reader, StoreError};
 use axum::Router;
 use axum::extract::connect_info::ConnectInfo;
 use axum::extract::{DefaultBodyLimit, Request, State};
@@ -42,8 +44,10 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use connections::{Capped, Peer};
 use crossbeam::channel::Sender;
+use serde_json::{Value, json};
 use shares::Shares;
 use shown::Held;
+use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
@@ -137,6 +141,8 @@ pub struct App {
     reading: Shares,
     keeper: Arc<Keeper>,
     search: Search,
+    /// Networks in which the reader has a profile.
+    read: HashSet<String>,
     stop: CancellationToken,
 }
 
@@ -149,6 +155,7 @@ impl App {
         ask: Sender<Question>,
         token: Option<Token>,
         search: Search,
+        read: HashSet<String>,
         stop: CancellationToken,
     ) -> Arc<App> {
         let core = keeper.core().clone();
@@ -167,8 +174,40 @@ impl App {
             reading,
             keeper,
             search,
+            read,
             stop,
         })
+    }
+
+    /// The label of a network, where it has one; its key is for the owner alone.
+    fn label(&self, reader: &Reader<'_>, network: &str, origin: Origin) -> Result<Option<Told>, StoreError> {
+        let Some(record) = reader.label(network)? else {
+            return Ok(None);
+        };
+        let told = Told::new(&record, self.read.contains(network));
+        Ok(Some(match (origin, told.key) {
+            (Origin::Owner, Some(key)) if self.can_be_vouched_for(network, key)? => told,
+            _ => told.without_key(),
+        }))
+    }
+
+    /// Adds the label of a network to an answer, where it has one.
+    fn tell_label(
+        &self,
+        answer: &mut Value,
+        reader: &Reader<'_>,
+        network: &str,
+        origin: Origin,
+    ) -> Result<(), StoreError> {
+        if let Some(told) = self.label(reader, network, origin)? {
+            answer[labels::MEMBER] = json!(told);
+        }
+        Ok(())
+    }
+
+    /// Whether a key has an announce: a vouch reacts to one.
+    fn can_be_vouched_for(&self, network: &str, key: Hex32) -> Result<bool, StoreError> {
+        Ok(self.core.store.key_seen(network, key)?.is_some_and(|seen| seen.announce.is_some()))
     }
 
     /// How many durable records the search index has yet to take in.

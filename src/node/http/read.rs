@@ -3,12 +3,12 @@
 use super::cursor::Cursor;
 use super::params::{Id, Params};
 use super::shown::{self, Filled, Held};
-use super::{App, Problem, apart};
+use super::{App, Origin, Problem, apart};
 use crate::event::Hex32;
 use crate::store::{Reader, Seq, Store, StoreError};
-use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -30,13 +30,14 @@ pub struct Asked {
 /// `GET /v1/threads/{id}`: the thread of an event, which may be its root or any post in it.
 pub async fn get(
     State(app): State<Arc<App>>,
+    Extension(origin): Extension<Origin>,
     Id(id): Id,
     Params(asked): Params<Asked>,
 ) -> Result<Response, Problem> {
-    Ok(Json(apart(move || page(&app, id, &asked)).await?).into_response())
+    Ok(Json(apart(move || page(&app, id, &asked, origin)).await?).into_response())
 }
 
-fn page(app: &App, id: Hex32, asked: &Asked) -> Result<Value, Problem> {
+fn page(app: &App, id: Hex32, asked: &Asked, origin: Origin) -> Result<Value, Problem> {
     let store = &app.core.store;
     let limit = asked.limit.unwrap_or(REPLIES).clamp(1, MOST);
     let after = match &asked.cursor {
@@ -49,6 +50,7 @@ fn page(app: &App, id: Hex32, asked: &Asked) -> Result<Value, Problem> {
     let replies = store.replies(&network, root, after, limit + 1)?;
     let thread = Thread { app, reader, network, root };
     let mut answer = json!({ "network": thread.network, "thread": root });
+    app.tell_label(&mut answer, &thread.reader, &thread.network, origin)?;
     let mut filled = Filled::default();
     if asked.cursor.is_none() {
         if let Some(held) = shown::held(store, root)? {

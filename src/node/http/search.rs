@@ -1,14 +1,15 @@
 //! `GET /v1/search`: what was checked comes first.
 
 use super::params::Params;
-use super::{App, Problem, apart};
+use super::{App, Origin, Problem, apart};
 use crate::document::status_name;
 use crate::event::Hex32;
 use crate::search::{Filter, Kind, Request, SearchError};
-use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use serde::Deserialize;
+use serde_json::json;
 use std::sync::Arc;
 use wats_dataflows::ids::Millis;
 use wats_dataflows::views::Status;
@@ -77,11 +78,19 @@ pub fn status(name: &str) -> Result<Status, Problem> {
 }
 
 /// `GET /v1/search`
-pub async fn get(State(app): State<Arc<App>>, Params(asked): Params<Asked>) -> Result<Response, Problem> {
+pub async fn get(
+    State(app): State<Arc<App>>,
+    Extension(origin): Extension<Origin>,
+    Params(asked): Params<Asked>,
+) -> Result<Response, Problem> {
     app.carries(&asked.network)?;
     let request = asked.request()?;
-    let found = apart(move || app.search.search(&request).map_err(problem)).await?;
-    Ok(Json(found).into_response())
+    let found = apart(move || {
+        let mut answer = json!(app.search.search(&request).map_err(problem)?);
+        app.tell_label(&mut answer, &app.core.store.read(), &request.network, origin)?;
+        Ok(answer)
+    });
+    Ok(Json(found.await?).into_response())
 }
 
 /// What a search failed of, as a client reads it.

@@ -119,7 +119,7 @@ pub async fn get(
         let left = until.saturating_duration_since(Instant::now());
         let ends = left.is_zero() || app.core.phase() == Phase::Stopping;
         if !found.events.is_empty() || found.entry.is_some() || found.more || ends {
-            return Ok(Json(found.json(&app)).into_response());
+            return Ok(Json(found.json(&app, &asked.wanted.network, origin)?).into_response());
         }
         // Not only when told: who waits may know of an ask that was held back before the node started.
         let next = found.release.map(|at| Duration::from_millis(at.since(app.core.clock.now()).0).max(BEAT));
@@ -169,13 +169,15 @@ struct Found {
 }
 
 impl Found {
-    fn json(self, app: &App) -> Value {
+    fn json(self, app: &App, network: &str, origin: Origin) -> Result<Value, Problem> {
+        let store = &app.core.store;
         let mut json =
-            json!({ "events": self.events, "cursor": self.cursor.write(&app.core.store), "more": self.more });
+            json!({ "events": self.events, "cursor": self.cursor.write(store), "more": self.more });
         if let Some(entry) = self.entry {
             json["knowledge"] = entry;
         }
-        json
+        app.tell_label(&mut json, &store.read(), network, origin)?;
+        Ok(json)
     }
 }
 

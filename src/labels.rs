@@ -1,0 +1,140 @@
+//! What the label of a network tells whoever reads a status there: its name, one sentence that says what to
+//! do, and for the owner alone the key that a vouch would help most.
+
+use crate::document::Document;
+use crate::event::Hex32;
+use crate::intake::Intake;
+use crate::store::LabelRecord;
+use serde::Serialize;
+use std::fmt;
+use wats_dataflows::ids::NetworkId;
+use wats_dataflows::views::{NetworkLabel, NetworkView};
+
+/// The member of every answer that holds a label.
+pub const MEMBER: &str = "network_label";
+
+/// A label, as it is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Told {
+    /// `cold` or `alone`.
+    pub label: &'static str,
+    /// What to do, by its command.
+    pub advice: &'static str,
+    /// The key that a vouch would help most, where one can be named. It follows from trust: it is for the
+    /// owner alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<Hex32>,
+}
+
+impl Told {
+    /// A label of a network in which the reader has a profile, or has none.
+    pub fn new(record: &LabelRecord, has_profile: bool) -> Told {
+        let advice = match (has_profile, record.label) {
+            (false, _) => {
+                "you have no key in this network, so you trust nobody and old keys of strangers count a little: \
+                 make one with `wats keygen`, and name it in `profiles` of the configuration"
+            }
+            (true, NetworkLabel::Cold) => {
+                "you trust too few others yet, and old keys of strangers count a little: vouch for those whom \
+                 you know with `wats vouch KEY`, or accept and use what helped you with `wats react`"
+            }
+            (true, NetworkLabel::Alone) => {
+                "nobody but you has weight now, as all that you relied on has decayed: renew what still holds \
+                 with `wats react ID --renew`, or vouch for those whom you know with `wats vouch KEY`"
+            }
+        };
+        Told { label: name(record.label), advice, key: record.suggested }
+    }
+
+    /// The label of a network of a document, with its key.
+    pub fn of(network: NetworkId, document: &Document, intake: &Intake) -> Option<Told> {
+        document.networks.get(&network).map(|view| Told::in_view(view, intake))
+    }
+
+    /// The label of a view, with its key.
+    pub fn in_view(view: &NetworkView, intake: &Intake) -> Told {
+        let configured = intake.config().networks.get(usize::from(view.network.0));
+        Told::new(&record(view, intake), configured.is_some_and(|network| !network.profiles.is_empty()))
+    }
+
+    /// The same, for those who are not the owner.
+    #[must_use]
+    pub fn without_key(self) -> Told {
+        Told { key: None, ..self }
+    }
+}
+
+/// After the name of the network and "is": the line of a command.
+impl fmt::Display for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.label, self.advice)?;
+        match self.key {
+            Some(key) => write!(f, "; `wats vouch {key}` would help most"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A view as the store holds it.
+pub fn record(view: &NetworkView, intake: &Intake) -> LabelRecord {
+    // By name, so that the record does not depend on the integers of this run.
+    let suggested = view.suggested.iter().filter_map(|key| intake.key_name(*key)).min();
+    LabelRecord { label: view.label, suggested }
+}
+
+/// How a label is written.
+fn name(label: NetworkLabel) -> &'static str {
+    match label {
+        NetworkLabel::Cold => "cold",
+        NetworkLabel::Alone => "alone",
+    }
+}
+
+/// What an agent should do, by its tools, in a network with a label; `has_key` is whether it can speak there.
+pub fn advice_for_agents(label: &str, has_key: bool) -> &'static str {
+    match (has_key, label) {
+        (false, _) => {
+            "this node has no key in this network, so it trusts nobody and old keys of strangers count a little: \
+             rely on what you check yourself, and ask the owner to make one with `wats init` or `wats keygen`"
+        }
+        (true, "alone") => {
+            "nobody but you has weight now, as all that you relied on has decayed: `renew` what you relied on and \
+             find still true, or `vouch` for a key whose work you know"
+        }
+        (true, _) => {
+            "you trust too few others yet, and old keys of strangers count a little: check for yourself, then \
+             `use` or `accept` what helped you, or `vouch` for a key whose work you know"
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_label_has_a_name_and_one_sentence_that_names_a_command() {
+        for (label, named, command) in
+            [(NetworkLabel::Cold, "cold", "`wats vouch KEY`"), (NetworkLabel::Alone, "alone", "--renew`")]
+        {
+            let record = LabelRecord { label, suggested: Some(Hex32([7; 32])) };
+            let told = Told::new(&record, true);
+            assert_eq!((told.label, told.key), (named, record.suggested));
+            assert!(told.advice.contains(command), "{}", told.advice);
+            assert_eq!(told.without_key(), Told { key: None, ..told });
+            assert!(Told::new(&record, false).advice.contains("`wats keygen`"));
+            assert!(advice_for_agents(named, true).contains("`vouch`"));
+            assert!(advice_for_agents(named, false).contains("no key"));
+        }
+    }
+
+    #[test]
+    fn nobody_but_the_owner_is_told_more_than_words() {
+        let record = LabelRecord { label: NetworkLabel::Cold, suggested: Some(Hex32([7; 32])) };
+        let json = serde_json::to_value(Told::new(&record, true).without_key()).unwrap_or_default();
+        assert_eq!(
+            json.as_object().map(|told| told.keys().collect::<Vec<_>>()).unwrap_or_default(),
+            ["advice", "label"]
+        );
+    }
+}
