@@ -5,12 +5,14 @@
 mod cli;
 
 use cli::{err, out};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
+use wats::client::{Client, Node as Address};
+use wats::event::{Secret, sign};
 
 /// How long a test waits before it fails.
 const LONG: Duration = Duration::from_secs(60);
@@ -232,6 +234,79 @@ fn ids_are_named_by_their_first_digits() {
     }
 }
 
+/// Says something with a key that is not the reader's; its id.
+fn say_as(node: &Node, key: u8, mut event: Value) -> String {
+    let mut client = Client::connect(Address::Socket(node.dir.join("node/wats.sock"))).expect("a node");
+    event["net"] = "main".into();
+    event["created_at"] = wats::node::Clock::Wall.now().0.into();
+    let text = sign(&Secret::from_seed([key; 32]), event.to_string().as_bytes()).expect("an event");
+    client.event(&text).expect("it is taken")["id"].as_str().expect("an id").to_owned()
+}
+
+/// The lines that tell the label of the network.
+fn told(shown: &str) -> Vec<&str> {
+    shown.lines().filter(|line| line.contains("main is cold: ")).collect()
+}
+
+#[test]
+fn a_cold_network_says_so_once_in_every_command_until_others_are_trusted() {
+    let node = Node::new("cold");
+    let ask = node.say(&["ask", "Which one?"]);
+    node.say(&["answer", &ask, "The first."]);
+    let keys = [21, 22].map(|key| Secret::from_seed([key; 32]).public().to_string());
+    let announces = [21, 22].map(|key| say_as(&node, key, json!({ "kind": "announce" })));
+    node.say(&["vouch", &keys[0], "--json"]);
+    say_as(&node, 21, json!({ "kind": "react", "parent": announces[1], "data": { "label": "vouch" } }));
+    node.settle();
+    let commands = [
+        &["search", "first"][..],
+        &["read", &ask],
+        &["knowledge"],
+        &["browse"],
+        &["wait", "--timeout", "0"],
+        &["status"],
+        &["why", &ask],
+        &["reputation", &keys[0], "--explain"],
+    ];
+    let most = format!("; `wats vouch {}` would help most", keys[1]);
+    for command in commands {
+        let shown = node.good(command);
+        let lines = told(&shown);
+        assert_eq!(lines.len(), 1, "{command:?}: {shown}");
+        assert!(lines[0].contains("`wats vouch KEY`") && lines[0].ends_with(&most), "{command:?}: {shown}");
+    }
+    for command in &commands[..5] {
+        let found = node.json(&[command, &["--json"][..]].concat());
+        let label = &found["network_label"];
+        assert_eq!((&label["label"], &label["key"]), (&json!("cold"), &json!(keys[1])), "{found}");
+    }
+    let status = node.json(&["status", "--json"]);
+    assert_eq!(status["networks"][0]["network_label"]["key"], keys[1], "{status}");
+    let why = node.json(&["why", &ask, "--json"]);
+    assert_eq!(why["explained"][0]["network_label"]["label"], "cold", "{why}");
+
+    // The same of a log, where nothing runs.
+    node.good(&["export", "--out", "log.jsonl"]);
+    let replay = ["replay", "log.jsonl", "--config", "node/wats.toml"];
+    let tables = node.good(&replay);
+    assert!(tables.contains("Labels of networks") && tables.contains(&keys[1]), "{tables}");
+    let document = node.json(&[&replay[..], &["--json"]].concat());
+    assert_eq!(document["networks"]["main"]["network_label"]["key"], keys[1], "{document}");
+    let explained = node.good(&[&replay[..], &["--explain", &ask, "--explain", &keys[0]]].concat());
+    assert_eq!(told(&explained).len(), 1, "{explained}");
+    let nobody = node.json(&["replay", "log.jsonl", "--json"]);
+    let advice = nobody["networks"]["main"]["network_label"]["advice"].as_str().expect("a sentence");
+    assert!(advice.contains("`wats keygen`"), "without a key of one's own: {advice}");
+
+    node.say(&["vouch", &keys[1]]);
+    node.settle();
+    for command in commands {
+        let shown = node.good(command);
+        assert!(told(&shown).is_empty(), "{command:?}: {shown}");
+    }
+    assert!(node.json(&["search", "first", "--json"]).get("network_label").is_none());
+}
+
 #[test]
 fn who_follows_goes_on_when_the_node_comes_back() {
     let mut node = Node::new("follow");
@@ -263,8 +338,10 @@ fn who_follows_goes_on_when_the_node_comes_back() {
     });
     assert!(said > 0);
     node.stop();
-    let away = complaints.next().expect("it says so").expect("UTF-8");
-    assert!(away.contains("trying on"), "{away}");
+    // Before that it was told, once, that nobody is trusted here.
+    let said = |line: Option<std::io::Result<String>>| line.expect("it says so").expect("UTF-8");
+    let (cold, away) = (said(complaints.next()), said(complaints.next()));
+    assert!(cold.starts_with("note: main is cold: ") && away.contains("trying on"), "{cold} {away}");
     node.child = start(&node.dir);
     node.ready();
     node.say(&["post", "second news", "--tag", "news"]);

@@ -1,6 +1,6 @@
 //! The tool `browse`: a map of what there is to know.
 
-use super::shapes::{self, Counts, NOTICE, date, text, title};
+use super::shapes::{self, Counts, NOTICE, NetworkLabel, date, text, title};
 use super::{Agent, Trouble, told};
 use crate::client::path;
 use crate::search::snippet;
@@ -67,6 +67,9 @@ struct Map {
     /// Where to go on; none at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     cursor: Option<String>,
+    /// Of the whole network; none where nothing is to be said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    network_label: Option<NetworkLabel>,
 }
 
 /// How much there is under something.
@@ -155,6 +158,7 @@ impl Agent {
             groups: page["groups"].as_array().into_iter().flatten().map(group).collect(),
             entries: page["entries"].as_array().into_iter().flatten().map(Entry::read).collect(),
             cursor: text(&page, "cursor"),
+            network_label: self.network_label(&page),
         })
     }
 }

@@ -1,8 +1,10 @@
 //! Tools that read: `search`, `fetch`, `read`, `wait`, `whoami`.
 
-use super::shapes::{self, Counts, Detail, NOTICE, Post, Untrusted, date, tags, text, texts, title, why};
+use super::shapes::{
+    self, Counts, Detail, NOTICE, NetworkLabel, Post, Untrusted, date, tags, text, texts, title, why,
+};
 use super::{Agent, Trouble, shapes_id, told};
-use crate::client::path;
+use crate::client::{ClientError, path};
 use rmcp::Json;
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::schemars::{self, JsonSchema};
@@ -91,6 +93,9 @@ struct Found {
     /// Where to go on; none at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     cursor: Option<String>,
+    /// Of the whole network; none where nothing is to be said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    network_label: Option<NetworkLabel>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -139,6 +144,9 @@ struct Fetched {
     url: String,
     /// What the node says of it.
     metadata: Post,
+    /// Of the whole network; none where nothing is to be said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    network_label: Option<NetworkLabel>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -169,6 +177,9 @@ struct Thread {
     posts: Vec<Post>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cursor: Option<String>,
+    /// Of the whole network; none where nothing is to be said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    network_label: Option<NetworkLabel>,
 }
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -213,6 +224,9 @@ struct News {
     /// What is to be read first in the thread now, where that changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     knowledge: Option<Known>,
+    /// Of the whole network; none where nothing is to be said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    network_label: Option<NetworkLabel>,
 }
 
 /// What is known of a thread.
@@ -237,6 +251,9 @@ struct Me {
     key: Option<String>,
     /// Whether others can vouch for you: they need your announce.
     announced: bool,
+    /// Of the whole network; none where nothing is to be said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    network_label: Option<NetworkLabel>,
 }
 
 #[tool_router(router = consulting, vis = "pub(super)")]
@@ -303,6 +320,7 @@ impl Agent {
             notice: NOTICE,
             results: hits.map(|hit| self.hit(hit)).collect(),
             cursor: text(&page, "cursor"),
+            network_label: self.network_label(&page),
         })
     }
 
@@ -331,7 +349,8 @@ impl Agent {
     }
 
     async fn fetched(&self, id: &str) -> Result<Fetched, Trouble> {
-        let mut metadata = Post::read(&self.labelled(id).await?, Detail::Full);
+        let found = self.labelled(id).await?;
+        let mut metadata = Post::read(&found, Detail::Full);
         let words = metadata.untrusted.text.take().unwrap_or_default();
         let id = metadata.id.clone();
         Ok(Fetched {
@@ -341,6 +360,7 @@ impl Agent {
             url: self.url(&id),
             metadata,
             id,
+            network_label: self.network_label(&found),
         })
     }
 
@@ -362,6 +382,7 @@ impl Agent {
             root: post(&page["root"]),
             posts: posts.map(|of| Post::read(of, asked.detail)).collect(),
             cursor: text(&page, "cursor"),
+            network_label: self.network_label(&page),
         })
     }
 
@@ -402,22 +423,30 @@ impl Agent {
                 kind: text(&page["knowledge"], "kind"),
                 id: text(&page["knowledge"], "id"),
             }),
+            network_label: self.network_label(&page),
         })
     }
 
     async fn me(&self) -> Result<Me, Trouble> {
-        let Some(key) = self.key() else {
-            return Ok(Me { network: self.network.to_string(), key: None, announced: false });
+        let key = self.key().map(|key| key.to_string());
+        let announced = match &key {
+            Some(key) => self.announce_of(key).await?.is_some(),
+            None => false,
         };
-        let announced = self.announce_of(&key.to_string()).await?.is_some();
-        Ok(Me { network: self.network.to_string(), key: Some(key.to_string()), announced })
+        // One who reads a network that the node does not carry is told so when it reads.
+        let found = match self.way.get(&format!("/admin/label/{}", self.network)).await {
+            Err(ClientError::Refused { status: 404, .. }) => Value::Null,
+            found => found?,
+        };
+        let network_label = self.network_label(&found);
+        Ok(Me { network: self.network.to_string(), key, announced, network_label })
     }
 
     /// The latest announce of a key.
     pub(super) async fn announce_of(&self, key: &str) -> Result<Option<String>, Trouble> {
         match self.way.get(&format!("/admin/announce/{}/{key}", self.network)).await {
             Ok(found) => Ok(shapes::text(&found, "announce")),
-            Err(crate::client::ClientError::Refused { status: 404, .. }) => Ok(None),
+            Err(ClientError::Refused { status: 404, .. }) => Ok(None),
             Err(e) => Err(e.into()),
         }
     }

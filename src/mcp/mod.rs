@@ -27,6 +27,7 @@ pub use way::Way;
 use crate::client::ClientError;
 use crate::config::Network;
 use crate::event::{Draft, Hex32, Secret, SignError};
+use crate::labels;
 use crate::node::Clock;
 use crate::outbox::{Outbox, OutboxError};
 use rmcp::handler::server::router::tool::ToolRouter;
@@ -37,6 +38,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{Json, RoleServer, ServerHandler, tool_handler};
 use serde_json::{Value, json};
+use shapes::NetworkLabel;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
@@ -164,6 +166,13 @@ impl Agent {
         self.profile.as_ref().ok_or(Trouble::NoProfile)
     }
 
+    /// The label of the network, as an answer of the node tells it. Its key follows from trust: it goes where
+    /// the owner's socket does, and to nobody by an address.
+    fn network_label(&self, of: &Value) -> Option<NetworkLabel> {
+        let told = NetworkLabel::read(of, self.key().is_some())?;
+        Some(NetworkLabel { key: told.key.filter(|_| matches!(self.way, Way::Socket(_))), ..told })
+    }
+
     /// A held event of this network: its members and its labels.
     async fn event(&self, id: &str) -> Result<Value, Trouble> {
         let id = shapes_id(id)?;
@@ -178,7 +187,7 @@ impl Agent {
     async fn labelled(&self, id: &str) -> Result<Value, Trouble> {
         let found = self.event(id).await?;
         let mut whole = found["event"].clone();
-        for label in ["status", "counts", "why"] {
+        for label in ["status", "counts", "why", labels::MEMBER] {
             whole[label] = found[label].clone();
         }
         Ok(whole)

@@ -4,6 +4,7 @@ use super::shapes::{Detail, NOTICE, Post, text, title};
 use super::{Agent, Trouble};
 use crate::client::path;
 use crate::event::Hex32;
+use crate::labels::MEMBER;
 use rmcp::model::{
     ErrorData, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
     ResourceContents, ResourceTemplate,
@@ -71,8 +72,9 @@ impl Agent {
     }
 
     async fn post_document(&self, id: &str) -> Result<Value, Trouble> {
-        let post = Post::read(&self.labelled(id).await?, Detail::Full);
-        Ok(json!({ "notice": NOTICE, "post": post }))
+        let found = self.labelled(id).await?;
+        let document = json!({ "notice": NOTICE, "post": Post::read(&found, Detail::Full) });
+        Ok(self.with_label(document, &found))
     }
 
     async fn thread_document(&self, id: &str) -> Result<Value, Trouble> {
@@ -81,14 +83,22 @@ impl Agent {
         let page = self.way.get(&path(&format!("/v1/threads/{id}"), &query)).await?;
         let post = |of: &Value| (!of.is_null()).then(|| Post::read(of, Detail::Concise));
         let posts = page["posts"].as_array().into_iter().flatten();
-        Ok(json!({
+        let document = json!({
             "notice": NOTICE,
             "thread": page["thread"],
             "first": post(&page["first"]["post"]),
             "root": post(&page["root"]),
             "posts": posts.map(|of| Post::read(of, Detail::Concise)).collect::<Vec<_>>(),
             "more": !page["cursor"].is_null(),
-        }))
+        });
+        Ok(self.with_label(document, &page))
+    }
+
+    fn with_label(&self, mut document: Value, found: &Value) -> Value {
+        if let Some(label) = self.network_label(found) {
+            document[MEMBER] = json!(label);
+        }
+        document
     }
 }
 

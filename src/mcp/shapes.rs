@@ -1,6 +1,7 @@
 //! What tools give back: small, and with what others wrote set apart from what the node says.
 
 use crate::event::excerpt::{excerpt, readable};
+use crate::labels;
 use crate::search::snippet;
 use rmcp::schemars::{self, JsonSchema};
 use serde::{Deserialize, Serialize};
@@ -79,7 +80,7 @@ pub struct Counts {
     /// Contradictions that stand or are undecided.
     #[serde(skip_serializing_if = "is_zero")]
     pub contradictions: u32,
-    /// Citations.
+    /// Citations and replies.
     #[serde(skip_serializing_if = "is_zero")]
     pub cites: u32,
     /// Votes up.
@@ -152,6 +153,28 @@ pub struct Post {
     /// The best evidence for and against it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
+}
+
+/// What to know of the whole network before relying on any status.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct NetworkLabel {
+    /// cold: too few others are trusted yet; alone: all that was relied on has decayed.
+    pub label: String,
+    /// What to do.
+    pub advice: &'static str,
+    /// The key that `vouch` would help most; look at its work first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+}
+
+impl NetworkLabel {
+    /// The label in an answer of the node, for an agent that can speak there or cannot.
+    pub fn read(of: &Value, has_key: bool) -> Option<NetworkLabel> {
+        let of = &of[labels::MEMBER];
+        let label = text(of, "label")?;
+        let advice = labels::advice_for_agents(&label, has_key);
+        Some(NetworkLabel { label, advice, key: text(of, "key") })
+    }
 }
 
 /// A text member.

@@ -6,6 +6,7 @@ mod hostile;
 #[path = "../support/http.rs"]
 mod http;
 mod idle;
+mod labels;
 #[path = "../support/mcp.rs"]
 mod mcp;
 mod remote;

@@ -1,16 +1,21 @@
 //! `/mcp` of the node.
 
 use super::http::{Answer, answer, connect};
-use super::{House, Other, mcp};
+use super::{House, Other, Served, mcp};
 use serde_json::{Value, json};
 use std::io::Write;
 
-struct Remote {
+/// A host of agents that speaks to the node over HTTP, with its token.
+pub struct Remote {
     address: std::net::SocketAddr,
     token: String,
 }
 
 impl Remote {
+    pub fn of(served: &Served) -> Remote {
+        Remote { address: served.address.parse().expect("an address"), token: served.token.clone() }
+    }
+
     fn post(&self, path: &str, headers: &[(&str, &str)], message: &Value) -> Answer {
         self.post_as("localhost", path, headers, message)
     }
@@ -30,7 +35,7 @@ impl Remote {
         answer(stream).expect("an answer")
     }
 
-    fn call(&self, tool: &str, arguments: Value) -> Result<Value, String> {
+    pub fn call(&self, tool: &str, arguments: Value) -> Result<Value, String> {
         let bearer = format!("Bearer {}", self.token);
         let params = json!({ "name": tool, "arguments": arguments });
         let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
@@ -45,7 +50,7 @@ impl Remote {
 fn token_holders_use_the_same_tools_and_nobody_else_does() {
     let house = House::new("remote");
     let served = house.serve();
-    let remote = Remote { address: served.address.parse().expect("an address"), token: served.token.clone() };
+    let remote = Remote::of(&served);
     let id = remote.call("ask", json!({ "title": "Over HTTP?" })).expect("said")["id"].clone();
     let id = id.as_str().expect("an id");
     let other = Other::new(7).answer(&house, id, "Yes.");
