@@ -2,10 +2,14 @@
 //! for what it shows. Every look at a story also compares the engine with the oracle.
 
 mod aging;
+mod attacks;
 mod contradictions;
+mod distrusted;
 #[path = "../support/engine.rs"]
 mod engine;
+mod force;
 mod knowledge;
+mod labels;
 mod origins;
 mod reputation;
 mod signals;

@@ -23,6 +23,14 @@ pub fn stories() -> Vec<Told> {
         ("artifacts", artifacts(), DAY(12)),
         ("thread_and_digests", thread_and_digests(), DAY(12)),
         ("late_and_early_copies", late_and_early(), DAY(190)),
+        ("replies_and_citations", replies_and_citations(), DAY(20)),
+        ("reasons", reasons(), DAY(20)),
+        ("refuted_accusers", refuted_accusers(), DAY(10)),
+        ("spread_thin", spread_thin(), DAY(10)),
+        ("distrusted", distrusted(), DAY(50)),
+        ("first_vouch", first_vouch(), DAY(50)),
+        ("silent_reader", silent_reader(), DAY(2000)),
+        ("equal_answers", equal_answers(), DAY(10)),
     ]
 }
 
@@ -125,13 +133,18 @@ fn four_arguments() -> Build {
     b
 }
 
-/// A contradiction that has decayed, and support that came later or earlier.
+/// A contradiction that has decayed, and support that came later or earlier, by whom has at least half of the
+/// critic's voice or less.
 fn outlived() -> Build {
     let (mut b, _, [author, critic, friend]) = vouched();
-    for day in [2, 4] {
+    let proteges: [KeyId; 4] = std::array::from_fn(|_| b.key());
+    for k in proteges {
+        b.vouch(friend, k, DAY(1));
+    }
+    for (by, day) in [(friend, 2), (friend, 4), (proteges[0], 4)] {
         let post = b.post(author, DAY(1));
         b.contradict(critic, post, DAY(3));
-        b.used(friend, post, DAY(day));
+        b.used(by, post, DAY(day));
     }
     b
 }
@@ -208,5 +221,136 @@ fn late_and_early() -> Build {
     b.received(used, DAY(180));
     let answer = b.reply(friend, EventId(900), EventId(900), DAY(4));
     b.confirm(other, answer, DAY(5));
+    b
+}
+
+/// Replies, some of which name their parent in `refs` too, and citations.
+fn replies_and_citations() -> Build {
+    let (mut b, _, [author, one, two, three]) = vouched();
+    let posts = [2, 3].map(|day| b.post(author, DAY(day)));
+    for day in 4..8 {
+        b.reply(one, posts[0], posts[0], DAY(day));
+    }
+    let thanks = b.reply(two, posts[0], posts[0], DAY(5));
+    b.post_mut(thanks).refs = posts.into();
+    b.reply(three, posts[0], posts[0], DAY(5));
+    b.post_citing(three, &posts, DAY(16));
+    b
+}
+
+/// Bare reacts -1, and what their critics say before, beside and after them.
+fn reasons() -> Build {
+    let (mut b, _, [author, critic]) = vouched();
+    let hour = Millis::HOUR.0;
+    let at = |millis: u64| DAY(3).after(Millis(millis));
+    for (react, reply) in [(hour, 0), (hour + 1, 0), (0, hour), (0, hour + 1)] {
+        let post = b.post(author, DAY(2));
+        b.vote(critic, post, -1, at(react));
+        b.reply(critic, post, post, at(reply));
+    }
+    // Later words, named by a react; and words beside a react that was taken back.
+    let posts = [2, 2].map(|day| b.post(author, DAY(day)));
+    b.vote(critic, posts[0], -1, DAY(3));
+    let later = b.reply(critic, posts[0], posts[0], DAY(10));
+    b.react(critic, React { value: Some(-1), refs: [later].into(), ..react(posts[0]) }, DAY(11));
+    b.vote(critic, posts[1], -1, DAY(3));
+    b.reply(critic, posts[1], posts[1], DAY(3));
+    b.vote(critic, posts[1], 0, DAY(4));
+    b.vote(critic, posts[1], -1, DAY(5));
+    b
+}
+
+/// Two accuse critics, and one of them is refuted.
+fn refuted_accusers() -> Build {
+    let (mut b, _, [author, critic, accuser, other, friend]) = vouched();
+    for day in 2..6 {
+        let post = b.post(author, DAY(day));
+        let critique = b.contradict(critic, post, DAY(6));
+        let accusation = b.contradict(if day < 4 { accuser } else { other }, critique, DAY(7));
+        if day < 4 {
+            b.contradict(friend, accusation, DAY(8));
+        }
+    }
+    b
+}
+
+/// Of twenty keys two contradict 67 posts that count: one posts of many authors, and nobody hears it; the other
+/// posts of few, reacts, and what strangers wrote.
+fn spread_thin() -> Build {
+    let (mut b, _, keys) = vouched::<20>();
+    let [one, other, authors @ ..] = keys;
+    for n in 0..67 {
+        let post = b.post(authors[n % 18], DAY(2));
+        let critique = b.contradict(one, post, DAY(3));
+        let stranger = b.key();
+        let target = match n % 3 {
+            0 => b.post(authors[0], DAY(2)),
+            1 => critique,
+            _ => b.post(stranger, DAY(2)),
+        };
+        b.contradict(other, target, DAY(4));
+        if n % 6 == 5 {
+            b.used(authors[1], target, DAY(5));
+        }
+    }
+    b
+}
+
+/// A key that the reader vouches for and does not hear, whom it vouches for in turn, and a stranger.
+fn distrusted() -> Build {
+    let (mut b, me, [friend, author]) = vouched();
+    let [outcast, protege, stranger]: [KeyId; 3] = std::array::from_fn(|_| b.key());
+    b.config.networks[0].distrusted.push(outcast);
+    for (from, to) in [(me, outcast), (friend, outcast), (outcast, protege), (friend, protege)] {
+        b.vouch(from, to, DAY(2));
+    }
+    let posts = [author, outcast, stranger].map(|k| b.post(k, DAY(3)));
+    b.contradict(outcast, posts[0], DAY(4));
+    b.used(me, posts[1], DAY(4));
+    b.used(outcast, posts[2], DAY(4));
+    b
+}
+
+/// Old strangers, in a network whose reader has vouched once.
+fn first_vouch() -> Build {
+    let (mut b, _, [friend]) = vouched();
+    let authors: [KeyId; 2] = std::array::from_fn(|_| b.key());
+    let posts = authors.map(|k| b.post(k, DAY(2)));
+    for post in posts {
+        b.used(friend, post, DAY(3));
+    }
+    for _ in 0..5 {
+        let stranger = b.key();
+        b.post_citing(stranger, &posts, DAY(4));
+        b.contradict(stranger, posts[0], DAY(40));
+        b.vote(stranger, posts[1], -1, DAY(40));
+    }
+    b
+}
+
+/// A reader who relied on others long ago.
+fn silent_reader() -> Build {
+    let mut b = Build::new();
+    let me = b.profile();
+    let keys: [KeyId; 4] = std::array::from_fn(|_| b.key());
+    let posts = keys.map(|k| b.post(k, DAY(1)));
+    for post in &posts[..2] {
+        b.used(me, *post, DAY(2));
+    }
+    b.contradict(keys[3], posts[0], DAY(1999));
+    b.used(keys[3], posts[2], DAY(1999));
+    b
+}
+
+/// Answers that are as good as each other: the later ones claim to be older.
+fn equal_answers() -> Build {
+    let (mut b, _, [asker, one, two, helper, copier, other]) = vouched();
+    let ask = b.ask(asker, DAY(2));
+    for (by, claimed, received) in [(helper, 4, 4), (copier, 3, 5), (other, 2, 6)] {
+        let answer = b.answer(by, ask, DAY(claimed));
+        b.received(answer, DAY(received));
+        b.confirm(one, answer, DAY(7));
+        b.confirm(two, answer, DAY(7));
+    }
     b
 }
