@@ -10,13 +10,14 @@ use support::{Feed, config_of, resident, settled, take};
 use wats::engine::Engine;
 use wats::generate::Plan;
 use wats::intake::{Change, Intake};
+use wats::node::next_slice;
 use wats::replay::Bounds;
 use wats_dataflows::facts::{Body, EventFact, Evidence, React};
 use wats_dataflows::ids::{BlobId, EventId, KeyId, Millis, NetworkId, Stamp};
 use wats_dataflows::policy;
 use wats_oracle::{State, evaluate};
 
-/// Signals due in a slice of time, about.
+/// Signals due in the first slice of time, about.
 const SLICE: usize = 256;
 /// Records timed one by one.
 const SINGLES: usize = 12_000;
@@ -198,13 +199,15 @@ impl Bench {
         let day = self.pass(Millis::DAY);
         self.against("a day passing, at once", day, "1");
         let end = self.now.after(Millis::DAY);
-        let mut slices = Vec::new();
+        let (mut slices, mut due) = (Vec::new(), SLICE);
         while self.now < end {
-            let asked = self.engine.ask(move |inside| inside.signals.borrow().slice(end, SLICE));
+            let asked = self.engine.ask(move |inside| inside.signals.borrow().slice(end, due));
             let next = asked.expect("the engine runs").into_iter().min().unwrap_or(end);
             // At least a minute: what is due at one moment is not divided.
             self.now = next.max(self.now.after(Millis(60_000))).min(end);
-            slices.push(self.tick(Vec::new()));
+            let took = self.tick(Vec::new());
+            due = next_slice(due, took);
+            slices.push(took);
         }
         self.against("a day passing, in slices", slices.iter().sum(), "1");
         slices.sort_unstable();

@@ -143,6 +143,7 @@ impl Bench {
 /// Events at a steady rate, sent by one thread whatever becomes of them; another looks when they can be seen. From
 /// the acknowledgement of each request to the views of its last event.
 fn steady(node: &Node, what: &str, events: &[String]) {
+    node.core().metrics.longest_tick.set(0);
     let (told, acknowledgements) = channel();
     let mut visible = Vec::new();
     let (asked, sent) = thread::scope(|scope| {
@@ -158,6 +159,8 @@ fn steady(node: &Node, what: &str, events: &[String]) {
     println!("{RATE} events a second {what}: {sent} sent in {} requests", asked.len());
     latency("  request to acknowledgement", asked);
     latency("  acknowledgement to view (limits 20, 150 ms)", visible);
+    let longest = node.core().metrics.longest_tick.get();
+    println!("{:<44} {longest:>10} ms (limit 250)", "  the longest tick");
 }
 
 /// Sends events when they are due; how long each request took, and how many events were sent.

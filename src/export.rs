@@ -4,7 +4,7 @@
 //! last word; a replay of the log gives the same views.
 
 use crate::event::{Event, Hex32, Rules};
-use crate::log::read_stored;
+use crate::log::{is_of_old, read_stored};
 use crate::store::{BlobAt, Logged, Seq, Store, StoreError};
 use serde_json::json;
 use std::collections::{BTreeMap, HashSet};
@@ -32,6 +32,8 @@ pub struct Exported {
     pub blobs: u64,
     /// Places of the sequence that could not be read, and were passed over.
     pub lost: u64,
+    /// Events that only an earlier edition of the specification took: no node would take them now.
+    pub of_old: u64,
 }
 
 /// Writes a store's records, a line at a time, up to `last`.
@@ -71,7 +73,10 @@ pub fn export<E: From<StoreError>>(
                 if !wanted.covers(held.received_at) || thread.as_ref().is_some_and(|ids| !ids.contains(&id)) {
                     continue;
                 }
-                let (event, text) = parsed(id, &text)?;
+                let Some((event, text)) = parsed(id, &text)? else {
+                    exported.of_old += 1;
+                    continue;
+                };
                 if wanted.network.as_ref().is_some_and(|network| **network != *event.net) {
                     continue;
                 }
@@ -85,6 +90,13 @@ pub fn export<E: From<StoreError>>(
             line(&word(blob, said))?;
             exported.blobs += 1;
         }
+    }
+    if exported.of_old > 0 {
+        tracing::warn!(
+            events = exported.of_old,
+            "not exported: events that the sixth edition of the specification refuses (a number beyond 2^53 - 1, \
+             or a kind over 64 bytes); they stay in the store"
+        );
     }
     Ok(exported)
 }
@@ -106,7 +118,7 @@ pub fn rescue<E>(store: &Store, mut line: impl FnMut(&str) -> Result<(), E>) -> 
                 exported.blobs += 1;
             }
             Logged::Event { id, received_at, text } => {
-                if let Ok((event, text)) = parsed(id, &text)
+                if let Ok(Some((event, text))) = parsed(id, &text)
                     && event.id == id
                 {
                     let held = store.held(id).ok().flatten();
@@ -130,7 +142,7 @@ pub fn rescue<E>(store: &Store, mut line: impl FnMut(&str) -> Result<(), E>) -> 
 pub fn holds(store: &Store, network: &str) -> Result<bool, StoreError> {
     for item in store.records(Seq(0)) {
         if let (_, Logged::Event { id, text, .. }) = item?
-            && *parsed(id, &text)?.0.net == *network
+            && parsed(id, &text)?.is_some_and(|(event, _)| *event.net == *network)
         {
             return Ok(true);
         }
@@ -164,10 +176,13 @@ fn record(received_at: Millis, text: &str) -> String {
     format!("{{\"received_at\":{},\"event\":{text}}}", received_at.0)
 }
 
-/// A stored event, and its text.
-fn parsed(id: Hex32, stored: &str) -> Result<(Event, &str), StoreError> {
-    read_stored(stored, &Rules::any())
-        .map_err(|refusal| StoreError::Damaged(format!("event {id} does not parse: {refusal}")))
+/// A stored event, and its text; none of one that only an earlier edition took.
+fn parsed(id: Hex32, stored: &str) -> Result<Option<(Event, &str)>, StoreError> {
+    match read_stored(stored, &Rules::any()) {
+        Ok(event) => Ok(Some(event)),
+        Err(_) if is_of_old(stored, id) => Ok(None),
+        Err(refusal) => Err(StoreError::Damaged(format!("event {id} does not parse: {refusal}"))),
+    }
 }
 
 /// The events of a thread, and the reacts on them, however deep.
@@ -182,7 +197,7 @@ fn members(store: &Store, root: Hex32, last: Seq) -> Result<HashSet<Hex32>, Stor
             }
             if let Logged::Event { id, text, .. } = logged
                 && !ids.contains(&id)
-                && of_thread(&parsed(id, &text)?.0, root, &ids)
+                && parsed(id, &text)?.is_some_and(|(event, _)| of_thread(&event, root, &ids))
             {
                 ids.insert(id);
             }

@@ -199,7 +199,18 @@ pub fn parse(text: &[u8], max_depth: usize) -> Result<Json<'_>, JsonError> {
     if text.starts_with('\u{feff}') {
         return wrong(0, "a byte-order mark");
     }
-    let mut parser = Parser { text, bytes: text.as_bytes(), at: 0 };
+    whole(Parser::new(text), max_depth)
+}
+
+/// Reads a text as editions of the specification before the sixth did: with numbers of any magnitude.
+///
+/// # Errors
+/// As [`parse`].
+pub(crate) fn parse_of_old(text: &str, max_depth: usize) -> Result<Json<'_>, JsonError> {
+    whole(Parser { any_magnitude: true, ..Parser::new(text) }, max_depth)
+}
+
+fn whole(mut parser: Parser<'_>, max_depth: usize) -> Result<Json<'_>, JsonError> {
     let value = parser.value(max_depth)?;
     parser.space();
     match parser.peek() {
@@ -210,7 +221,7 @@ pub fn parse(text: &[u8], max_depth: usize) -> Result<Json<'_>, JsonError> {
 
 /// The text of a member's value as it is written, of a text that [`parse`] reads as an object.
 pub(crate) fn member_text<'a>(object: &'a str, name: &str, max_depth: usize) -> Option<&'a str> {
-    let mut parser = Parser { text: object, bytes: object.as_bytes(), at: 0 };
+    let mut parser = Parser::new(object);
     if !parser.take(b'{') || max_depth == 0 {
         return None;
     }
@@ -236,9 +247,15 @@ struct Parser<'a> {
     text: &'a str,
     bytes: &'a [u8],
     at: usize,
+    /// Numbers beyond +-(2^53 - 1) are read too, as long as they are finite.
+    any_magnitude: bool,
 }
 
 impl<'a> Parser<'a> {
+    fn new(text: &'a str) -> Parser<'a> {
+        Parser { text, bytes: text.as_bytes(), at: 0, any_magnitude: false }
+    }
+
     fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }
@@ -342,6 +359,9 @@ impl<'a> Parser<'a> {
             self.digits()?;
         }
         match nearest(&self.text[start..self.at]) {
+            Some(x) if self.any_magnitude && x.is_finite() && x.abs() > MAX_INTEGER as f64 => {
+                Ok(Json::Float(x))
+            }
             Some(x) if x.abs() > MAX_INTEGER as f64 => wrong(start, "a number beyond +-(2^53 - 1)"),
             Some(x) if x.fract() == 0.0 => Ok(Json::Int(x as i64)),
             Some(x) => Ok(Json::Float(x)),

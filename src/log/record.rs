@@ -67,6 +67,19 @@ pub fn read_stored<'t>(stored: &'t str, rules: &Rules) -> Result<(Event, &'t str
     }
 }
 
+/// A stored text is the event of this id to the last bit, although the rules of section 1 refuse it now: an
+/// earlier edition took it, with a number beyond 2^53 - 1 or a longer kind.
+pub fn is_of_old(stored: &str, id: Hex32) -> bool {
+    let Ok(Json::Object(members)) = json::parse_of_old(stored, MAX_DEPTH + 1) else {
+        return false;
+    };
+    let event = match (members.get("received_at"), members.get("event")) {
+        (Some(_), Some(Json::Object(event))) => event,
+        _ => &members,
+    };
+    event::canonical::event_id(event, &mut Vec::new()) == id
+}
+
 /// The JSON text of the event in a record, as it is written there; none where the text is no record of an
 /// event.
 pub fn event_text(record: &str) -> Option<&str> {

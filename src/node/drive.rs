@@ -35,8 +35,11 @@ const MOST: usize = 8192;
 const LEAST: usize = 32;
 /// A step of the clock that is taken in slices.
 const LEAP: Millis = Millis(60_000);
-/// Signals that are due in a slice, about.
-const SLICE: usize = 512;
+/// Signals that are due in a slice, about: at first, and how many at least and at most.
+const SLICES: (usize, usize, usize) = (256, 64, 8192);
+/// A slice that takes longer is followed by a smaller one, and one that takes less than half of it by a
+/// larger one: what a tick costs whatever its size is shared by many signals.
+const SLICE_TAKES: Duration = Duration::from_millis(25);
 
 /// A tick that was begun.
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +77,8 @@ pub struct Driver {
     received: Millis,
     /// Views that could not be written yet, because the disk was full.
     unwritten: ViewBatch,
+    /// How many signals are due in the next slice of a leap of the clock, about.
+    slice: usize,
     events: i64,
     /// Those who are told that something can be seen.
     tell: Vec<Sender<()>>,
@@ -102,6 +107,7 @@ impl Driver {
             open: VecDeque::new(),
             received: now,
             unwritten: ViewBatch::default(),
+            slice: SLICES.0,
             events: 0,
             tell: Vec::new(),
         })
@@ -221,11 +227,18 @@ impl Driver {
     /// Finishes the oldest open tick and shows its views, all at once.
     fn show(&mut self) -> Result<(), NodeError> {
         if let Some((open, views)) = self.finish()? {
+            let evaluated = open.began.elapsed();
             let mut batch = ViewBatch::default();
             publish::changes(&views, &self.intake, &mut batch)?;
             self.unwritten.then(batch);
             self.write()?;
-            self.core.metrics.ticked(open.records, views.len(), open.began.elapsed());
+            let took = open.began.elapsed();
+            if took > LONGEST {
+                let (records, changes) = (open.records, views.len());
+                let (took_ms, evaluated_ms) = (took.as_millis() as u64, evaluated.as_millis() as u64);
+                tracing::debug!(records, changes, evaluated_ms, took_ms, "a long tick");
+            }
+            self.core.metrics.ticked(open.records, views.len(), took);
             self.core.metrics.events.set(self.events);
         }
         Ok(())
@@ -283,7 +296,8 @@ impl Driver {
         if to.since(self.next.now) <= LEAP || !self.open.is_empty() {
             return Ok(to.min(self.next.now.after(LEAP)));
         }
-        let slices = self.engine.ask(move |inside| inside.signals.borrow().slice(to, SLICE))?;
+        let slice = self.slice;
+        let slices = self.engine.ask(move |inside| inside.signals.borrow().slice(to, slice))?;
         let next = slices.into_iter().min().unwrap_or(to);
         // At least a little, so that a slice that ends where it began does not stand still.
         Ok(next.max(Millis(self.next.now.0 + 1)).min(to))
@@ -333,7 +347,9 @@ pub fn run(
         let some = waiting.len().min(budget);
         driver.take(waiting.drain(..some))?;
         let to = driver.present();
-        driver.begin(driver.step(to)?)?;
+        let step = driver.step(to)?;
+        let leaping = step < to;
+        driver.begin(step)?;
         // While more waits, the views of a tick are written when the next has begun.
         let keep = usize::from(!waiting.is_empty() && questions.is_empty());
         while driver.open.len() > keep {
@@ -343,10 +359,26 @@ pub fn run(
             questions.try_iter().for_each(|question| question(driver));
         }
         budget = next_budget(budget, some, began.elapsed());
+        if leaping {
+            driver.slice = next_slice(driver.slice, began.elapsed());
+        }
         // What is durable and not taken in yet is taken in after the next start.
         if (ended && waiting.is_empty()) || driver.core.phase() == Phase::Stopping {
             return Ok(());
         }
+    }
+}
+
+/// How many signals may be due in the next slice of a leap of the clock, about, after one of `due` that took
+/// so long.
+pub fn next_slice(due: usize, took: Duration) -> usize {
+    let (_, least, most) = SLICES;
+    if took > SLICE_TAKES {
+        (due / 2).max(least)
+    } else if took < SLICE_TAKES / 2 {
+        (due * 2).min(most)
+    } else {
+        due
     }
 }
 
@@ -364,6 +396,16 @@ fn next_budget(budget: usize, some: usize, took: Duration) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_slice_grows_while_it_is_short_and_shrinks_when_it_takes_long() {
+        let ms = Duration::from_millis;
+        assert_eq!(next_slice(256, ms(5)), 512);
+        assert_eq!(next_slice(256, ms(20)), 256);
+        assert_eq!(next_slice(256, ms(30)), 128);
+        assert_eq!(next_slice(SLICES.1, ms(900)), SLICES.1);
+        assert_eq!(next_slice(SLICES.2, ms(1)), SLICES.2);
+    }
 
     #[test]
     fn a_tick_grows_in_a_flood_and_shrinks_when_it_takes_long() {

@@ -6,7 +6,7 @@ use super::core::{Core, Phase};
 use super::drive::Driver;
 use super::publish;
 use crate::event::{Code, admit};
-use crate::log::read_stored;
+use crate::log::{is_of_old, read_stored};
 use crate::replay::Bounds;
 use crate::store::{Compared, Logged, Seq, StoreError, Ticked, ViewBatch};
 use crossbeam::channel::{Sender, bounded};
@@ -22,7 +22,7 @@ pub struct Loaded {
     /// Records that were taken in.
     pub records: u64,
     /// Stored events that this configuration refuses: of networks that it does not carry, or with
-    /// less work than it asks for. They stay in the store.
+    /// less work than it asks for; and those that only an earlier edition took. They stay in the store.
     pub left_out: u64,
     /// How the stored views compared, before they were corrected.
     pub views: Compared,
@@ -150,6 +150,7 @@ fn record(core: &Core, seq: Seq, logged: Logged) -> Result<Option<Durable>, Stor
         }
         Ok(_) => Err(damaged(format!("is not the event {id}"))),
         Err(refusal) if refusal.code == Code::WrongNetwork => Ok(None),
+        Err(_) if is_of_old(&text, id) => Ok(None),
         Err(refusal) => Err(damaged(format!("event {id}: {refusal}"))),
     }
 }

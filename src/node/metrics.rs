@@ -44,6 +44,8 @@ pub struct Metrics {
     pub group: Histogram,
     /// Seconds of one tick of the dataflow, views written.
     pub tick: Histogram,
+    /// Milliseconds of the longest tick since it was last set to zero, which only a bench does.
+    pub longest_tick: Gauge,
     /// Records of one tick.
     pub tick_records: Histogram,
     /// Views changed.
@@ -92,6 +94,7 @@ impl Default for Metrics {
             ingest: Family::default(),
             group: Histogram::new(records),
             tick: Histogram::new(seconds),
+            longest_tick: Gauge::default(),
             tick_records: Histogram::new(records),
             view_changes: Counter::default(),
             ticks: Counter::default(),
@@ -159,6 +162,10 @@ impl Metrics {
     pub fn ticked(&self, records: usize, changes: usize, took: Duration) {
         self.ticks.inc();
         self.tick.observe(took.as_secs_f64());
+        let milliseconds = took.as_millis() as i64;
+        if milliseconds > self.longest_tick.get() {
+            self.longest_tick.set(milliseconds);
+        }
         self.tick_records.observe(records as f64);
         self.view_changes.inc_by(changes as u64);
     }
@@ -186,6 +193,11 @@ impl Metrics {
             "One tick of the dataflow, views written",
             Unit::Seconds,
             self.tick.clone(),
+        );
+        all.register(
+            "tick_longest_milliseconds",
+            "The longest tick since the start",
+            self.longest_tick.clone(),
         );
         all.register("tick_records", "Records of one tick", self.tick_records.clone());
         all.register("ticks", "Ticks of the dataflow", self.ticks.clone());

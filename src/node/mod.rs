@@ -29,7 +29,7 @@ mod watch;
 
 pub use clock::Clock;
 pub use core::{Core, Phase};
-pub use drive::{Driver, Question};
+pub use drive::{Driver, Question, next_slice};
 pub use limits::Limits;
 pub use load::{Loaded, Until, load};
 pub use outcome::{Later, Outcome};

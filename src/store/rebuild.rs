@@ -4,7 +4,7 @@ use super::append::Appender;
 use super::records::{BlobAt, HeldAt, Logged, Seq};
 use super::{Family, KEY_REBUILDING, Store, StoreError, synced};
 use crate::event::Rules;
-use crate::log::read_stored;
+use crate::log::{is_of_old, read_stored};
 use std::sync::Arc;
 
 /// Names of one write while rebuilding.
@@ -36,10 +36,15 @@ impl Appender {
     fn follow(&mut self, seq: Seq, logged: &Logged) -> Result<(), StoreError> {
         match logged {
             Logged::Event { received_at, id, text } => {
-                let Ok((event, _)) = read_stored(text, &Rules::any()) else {
-                    return Err(StoreError::Damaged(format!("record {} is not the event {id}", seq.0)));
+                let event = match read_stored(text, &Rules::any()) {
+                    Ok((event, _)) => Some(event),
+                    Err(_) if is_of_old(text, *id) => None,
+                    Err(_) => {
+                        return Err(StoreError::Damaged(format!("record {} is not the event {id}", seq.0)));
+                    }
                 };
                 self.hold(*id, HeldAt { seq, received_at: *received_at })?;
+                let Some(event) = event else { return Ok(()) };
                 self.relate(&event, seq)?;
                 self.saw(&event, *received_at, true)
             }
