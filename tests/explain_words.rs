@@ -87,7 +87,7 @@ fn a_critic_of_much_has_less_force_than_weight() {
         }
     }
     let (some, rest) = posts.split_at(32);
-    let mut contradict = |log: &mut Log, posts: &[String]| {
+    let contradict = |log: &mut Log, posts: &[String]| {
         for post in posts {
             log.react(2, post, json!({ "value": -1, "evidence": "no" }));
         }
