@@ -9,9 +9,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use wats::doctor;
-use wats::event::Hex32;
+use wats::event::{Hex32, Rules};
 use wats::node::NodeError;
-use wats::store::{SCHEMA, StoreError, Ticked, ViewBatch};
+use wats::store::{Appender, SCHEMA, StoreError, Ticked, ViewBatch};
 use wats_dataflows::ids::Millis;
 
 /// A node with a generated log, and its reader.
@@ -134,6 +134,48 @@ fn an_older_schema_is_migrated_and_a_newer_one_refused() {
     set_schema(&node.settings.store, SCHEMA);
     node.start().expect("it starts");
     node.check();
+}
+
+/// Event text that the fifth edition took and the sixth refuses: a number beyond 2^53 - 1. Its id is the hash of
+/// what RFC 8785 makes of it.
+fn of_an_earlier_edition(author: Hex32, at: Millis) -> (Hex32, String) {
+    let canonical = format!(
+        r#"{{"author":"{author}","created_at":{},"data":{{"n":1e+300}},"kind":"post","net":"main","text":"x","v":1}}"#,
+        at.0
+    );
+    let id = Hex32(*blake3::hash(canonical.as_bytes()).as_bytes());
+    let sig = "0".repeat(128);
+    let text = canonical.replace(r#""kind""#, &format!(r#""id":"{id}","sig":"{sig}","kind""#));
+    (id, text)
+}
+
+#[test]
+fn an_event_that_an_earlier_edition_took_stays_and_is_left_out() {
+    let (mut node, _) = with_log("edition", 24, 400);
+    let before = views(&node);
+    node.stop();
+    let (id, text) = {
+        let store = Arc::new(open(&node.settings.store));
+        let (_, valid) = post_of(2, node.now(), "taken then");
+        let mut event = wats::event::parse(valid.as_bytes(), &Rules::any()).expect("valid");
+        let (id, text) = of_an_earlier_edition(event.author, node.now());
+        event.id = id;
+        let mut appender = Appender::new(store).expect("a store");
+        appender.event(&event, node.now(), &text).expect("taken");
+        appender.commit().expect("durable");
+        (id, text)
+    };
+    assert!(wats::event::parse(text.as_bytes(), &Rules::any()).is_err());
+    node.start().expect("it starts");
+    assert_eq!(differ(&before, &views(&node)), None);
+    assert!(node.store().held(id).expect("readable").is_some(), "nothing acknowledged is lost");
+    node.check();
+    node.stop();
+    let store = Arc::new(open(&node.settings.store));
+    let found = doctor::sequence(&store, doctor::Mode::Repair).expect("readable");
+    assert!(found.iter().all(|finding| finding.state == doctor::State::Good), "{found:?}");
+    // A bit of it that changes is damage all the same.
+    assert!(!wats::log::is_of_old(&text.replace("1e+300", "1e+301"), id));
 }
 
 #[test]
