@@ -31,7 +31,7 @@ impl Told {
     pub fn new(record: &LabelRecord, has_profile: bool) -> Told {
         let advice = match (has_profile, record.label) {
             (false, _) => {
-                "you have no key in this network, so you trust nobody and old keys of strangers count a little: \
+                "you have no profile in this network, so you trust nobody and old keys of strangers count a little: \
                  make one with `wats keygen`, and name it in `profiles` of the configuration"
             }
             (true, NetworkLabel::Cold) => {

@@ -3,7 +3,7 @@
 use super::Outcome;
 use super::home::{InNetwork, digits, event, network};
 use super::pager::Paging;
-use super::shown::{DIM, HEAD, headline, label, label_line, plural, post, snippet, sources, text};
+use super::shown::{DIM, HEAD, headline, label, label_line, note, plural, post, snippet, sources, text};
 use serde_json::Value;
 use std::error::Error;
 use std::fmt;
@@ -276,8 +276,7 @@ pub(super) fn wait(args: &WaitArgs) -> Outcome {
             Ok(found) => found,
             Err(error) if args.follow && passes(&error) => {
                 if !std::mem::replace(&mut away, true) {
-                    // Where standard error is closed there is nobody to tell.
-                    let _ = writeln!(anstream::stderr(), "note: {error}; trying on");
+                    note(&format!("{error}; trying on"));
                 }
                 std::thread::sleep(PATIENCE);
                 continue;
@@ -287,8 +286,7 @@ pub(super) fn wait(args: &WaitArgs) -> Outcome {
         away = false;
         let is = label_line(&network, &found);
         if args.follow && !args.from.json && is != told {
-            // As above; what follows is what came, and nothing else.
-            let _ = writeln!(anstream::stderr(), "note: {}", is.as_deref().unwrap_or(NO_LABEL));
+            note(is.as_deref().unwrap_or(NO_LABEL));
             told = is;
         }
         // What comes one by one is not paged.

@@ -6,6 +6,7 @@ use anstyle::{AnsiColor, Style};
 use indicatif::BinaryBytes;
 use serde_json::Value;
 use std::fmt::{self, Write};
+use std::io::{self, IsTerminal};
 use wats::event::Hex32;
 use wats::event::excerpt::{excerpt, readable};
 use wats::event::fields::DIGEST;
@@ -103,12 +104,23 @@ fn line(text: &str) -> Option<String> {
     (!line.trim().is_empty()).then_some(line)
 }
 
-/// The label of a network, in a line of the node's own; nothing where it has none.
+/// Tells the label of a network in a line of the node's own, before the results; nothing where it has none. In
+/// a pipe the results stand alone, and it goes beside them.
 pub(super) fn label(out: &mut String, network: &str, answer: &Value) -> fmt::Result {
     match label_line(network, answer) {
-        Some(line) => writeln!(out, "{LABEL}{line}{LABEL:#}"),
+        Some(line) if io::stdout().is_terminal() => writeln!(out, "{LABEL}{line}{LABEL:#}"),
+        Some(line) => {
+            note(&line);
+            Ok(())
+        }
         None => Ok(()),
     }
+}
+
+/// A line beside what is printed.
+pub(super) fn note(line: &str) {
+    // Where standard error is closed there is nobody to tell.
+    let _ = io::Write::write_fmt(&mut anstream::stderr(), format_args!("note: {line}\n"));
 }
 
 /// The same without a line end or a colour.
@@ -300,10 +312,8 @@ mod tests {
     #[test]
     fn a_label_is_one_line_of_ours() {
         let told = json!({ "network_label": { "label": "cold", "advice": "vouch", "key": "7".repeat(64) } });
-        let mut out = String::new();
-        label(&mut out, "main", &told).expect("memory");
-        let shown = anstream::adapter::strip_str(&out).to_string();
-        assert_eq!(shown, format!("main is cold: vouch; `wats vouch {}` would help most\n", "7".repeat(64)));
+        let line = format!("main is cold: vouch; `wats vouch {}` would help most", "7".repeat(64));
+        assert_eq!(label_line("main", &told), Some(line));
         assert_eq!(label_line("main", &json!({ "hits": [] })), None);
         let odd = json!({ "network_label": { "label": "cold", "advice": "vouch" } });
         assert_eq!(label_line("a\u{1b}[2J\nb", &odd).expect("a line"), "a[2J b is cold: vouch");

@@ -207,9 +207,7 @@ impl Node {
         let keeper = Arc::new(Keeper::new(core.clone(), blobs_to_commit, stop.clone()));
         let keeping = keeper.clone();
         threads.push(spawn(&core, "keep", move || keeping.run())?);
-        let read = settings.config.networks.iter().flatten().filter(|network| !network.profiles.is_empty());
-        let read = read.map(|network| network.id.clone()).collect();
-        let app = App::new(keeper, lanes, rates, ask, settings.token.clone(), search, read, stop.clone());
+        let app = App::new(keeper, lanes, rates, ask, &settings, search, stop.clone());
         let server = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(SERVING)
             .thread_name("wats-serve")

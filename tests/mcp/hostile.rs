@@ -56,7 +56,7 @@ fn what_others_wrote_is_clean_short_and_marked() {
         json!({ "kind": "post", "title": order.chars().take(290).collect::<String>(), "text": "x" }),
     );
     // A kind is a name that its author chooses.
-    let long = bad.say(&house, json!({ "kind": format!("x.{}.b", "obey-me-".repeat(60)), "text": "MARK" }));
+    let long = bad.say(&house, json!({ "kind": format!("x.{}.b", "obey-me-".repeat(7)), "text": "MARK" }));
     judge.react(&house, &post, json!({ "value": -1, "evidence": { "type": "run", "detail": order } }));
     let contested = until("contested", || {
         let thread = host.good("read", json!({ "id": ask, "detail": "full" }));

@@ -26,12 +26,12 @@ mod wait;
 
 pub use problem::Problem;
 
-use super::NodeError;
 use super::core::Core;
 use super::drive::{Driver, Question};
 use super::keep::Keeper;
 use super::lanes::Lanes;
 use super::limits::Rates;
+use super::{NodeError, Settings};
 use crate::event::Hex32;
 use crate::labels::{self, Told};
 use crate::mcp::Profile;
@@ -153,28 +153,28 @@ impl App {
         lanes: Lanes,
         rates: Arc<Rates>,
         ask: Sender<Question>,
-        token: Option<Token>,
+        settings: &Settings,
         search: Search,
-        read: HashSet<String>,
         stop: CancellationToken,
     ) -> Arc<App> {
         let core = keeper.core().clone();
         let (working, looking) = (Shares::new(core.limits.requests), Shares::new(LOOKING));
         let uploading = Shares::new(core.blobs.storage.uploads);
         let reading = Shares::new(READING);
+        let read = settings.config.networks.iter().flatten().filter(|network| !network.profiles.is_empty());
         Arc::new(App {
             core,
             lanes,
             rates,
             ask,
-            token,
+            token: settings.token.clone(),
             working,
             looking,
             uploading,
             reading,
             keeper,
             search,
-            read,
+            read: read.map(|network| network.id.clone()).collect(),
             stop,
         })
     }
