@@ -6,9 +6,16 @@ use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, Write};
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 /// The name of the lock file in a store's directory.
 const FILE: &str = "wats.lock";
+
+/// How often a lock that is held is tried again, and after how long. A child that any thread of this process
+/// starts has the file open until it runs its program, so a lock that was let go of may be held a moment longer.
+const TRIES: usize = 20;
+const AGAIN: Duration = Duration::from_millis(10);
 
 /// Holds a directory for this process; the kernel lets go of it however the process ends.
 #[derive(Debug)]
@@ -28,7 +35,15 @@ impl Lock {
         let mut options = OpenOptions::new();
         let mut file =
             options.read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        let mut tried = flock(&file, FlockOperation::NonBlockingLockExclusive);
+        for _ in 0..TRIES {
+            if tried != Err(Errno::WOULDBLOCK) {
+                break;
+            }
+            thread::sleep(AGAIN);
+            tried = flock(&file, FlockOperation::NonBlockingLockExclusive);
+        }
+        match tried {
             Ok(()) => {}
             Err(Errno::WOULDBLOCK) => {
                 let mut holder = String::new();

@@ -41,7 +41,10 @@ fn main() {
         });
     }
     let profiles = vec![KeyId(0)];
-    let config = Config { networks: vec![Network { profiles, distrusted: Vec::new(), pow_bits: 0 }], ..Config::default() };
+    let config = Config {
+        networks: vec![Network { profiles, distrusted: Vec::new(), pow_bits: 0 }],
+        ..Config::default()
+    };
     for _ in 0..3 {
         let started = Instant::now();
         let views = evaluate(&State { config: &config, events: &events, blobs: &[], now: Millis(YEAR) });
