@@ -92,6 +92,7 @@ impl Facts {
         all.extend(canonical.map(|(thread, answer)| View::Canonical(CanonicalView { thread, answer })));
         let covers = views.covers.into_iter();
         all.extend(covers.map(|(thread, digest)| View::Cover(CoverView { thread, digest })));
+        all.extend(views.networks.into_values().map(View::Network));
         let changes: Vec<(View, i64)> = all.into_iter().map(|view| (view, 1)).collect();
         let mut document = Document::default();
         document.apply(&changes, &self.intake);
