@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::event::{Hex32, Rules};
 use crate::files;
 use crate::home::Home;
-use crate::log::{is_of_old, read_stored};
+use crate::log::read_stored;
 use crate::node::{Clock, Core, Driver, Limits, NodeError, load};
 use crate::store::{Appender, BlobAt, Checked, Logged, Part, Seq, Store, StoreError};
 use serde::Serialize;
@@ -193,14 +193,12 @@ pub fn sequence(store: &Arc<Store>, mode: Mode) -> Result<Vec<Finding>, StoreErr
         match logged {
             Logged::Event { id, text, .. } => {
                 events += 1;
-                match read_stored(&text, &Rules::any()) {
-                    Ok((event, _)) if event.id == id => {
+                match read_stored(&text, id, &Rules::any()) {
+                    Ok(Some((event, _))) if event.id == id => {
                         wrong += u64::from(!agrees(store.held(id), |held| held.seq == seq));
                         wrong += u64::from(!agrees(store.key_seen(&event.net, event.author), |_| true));
                     }
-                    Err(_) if is_of_old(&text, id) => {
-                        wrong += u64::from(!agrees(store.held(id), |held| held.seq == seq));
-                    }
+                    Ok(None) => wrong += u64::from(!agrees(store.held(id), |held| held.seq == seq)),
                     _ => damaged.push(format!("record {}: it is not the event {id}", seq.0)),
                 }
             }

@@ -4,7 +4,7 @@
 //! last word; a replay of the log gives the same views.
 
 use crate::event::{Event, Hex32, Rules};
-use crate::log::{is_of_old, read_stored};
+use crate::log::read_stored;
 use crate::store::{BlobAt, Logged, Seq, Store, StoreError};
 use serde_json::json;
 use std::collections::{BTreeMap, HashSet};
@@ -178,11 +178,8 @@ fn record(received_at: Millis, text: &str) -> String {
 
 /// A stored event, and its text; none of one that only an earlier edition took.
 fn parsed(id: Hex32, stored: &str) -> Result<Option<(Event, &str)>, StoreError> {
-    match read_stored(stored, &Rules::any()) {
-        Ok(event) => Ok(Some(event)),
-        Err(_) if is_of_old(stored, id) => Ok(None),
-        Err(refusal) => Err(StoreError::Damaged(format!("event {id} does not parse: {refusal}"))),
-    }
+    read_stored(stored, id, &Rules::any())
+        .map_err(|refusal| StoreError::Damaged(format!("event {id} does not parse: {refusal}")))
 }
 
 /// The events of a thread, and the reacts on them, however deep.

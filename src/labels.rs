@@ -53,8 +53,7 @@ impl Told {
 
     /// The label of a view, with its key.
     pub fn in_view(view: &NetworkView, intake: &Intake) -> Told {
-        let configured = intake.config().networks.get(usize::from(view.network.0));
-        Told::new(&record(view, intake), configured.is_some_and(|network| !network.profiles.is_empty()))
+        Told::new(&record(view, intake), !intake.config().profiles(view.network).is_empty())
     }
 
     /// The same, for those who are not the owner.
@@ -69,10 +68,15 @@ impl fmt::Display for Told {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.label, self.advice)?;
         match self.key {
-            Some(key) => write!(f, "; `wats vouch {key}` would help most"),
+            Some(key) => f.write_str(&helped_by(key)),
             None => Ok(()),
         }
     }
+}
+
+/// What names the key of a label, after its advice.
+pub fn helped_by(key: impl fmt::Display) -> String {
+    format!("; `wats vouch {key}` would help most")
 }
 
 /// A view as the store holds it.

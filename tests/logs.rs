@@ -276,14 +276,16 @@ fn a_stored_event_may_have_members_of_a_record() {
         r#"{"net":"main","kind":"post","created_at":5,"text":"fact","received_at":9,"event":{},"blob":1}"#;
     let odd = event::sign(&Secret::from_seed([1; 32]), draft.as_bytes()).expect("an event");
     let rules = Rules::any();
-    let (read, own) = read_stored(&odd, &rules).expect("an event");
+    let id = event::parse(odd.as_bytes(), &rules).expect("an event").id;
+    let (read, own) = read_stored(&odd, id, &rules).expect("an event").expect("of this edition");
     assert_eq!((read.created_at, own), (Millis(5), odd.as_str()));
     let record = format!(r#"{{"received_at":1,"event":{odd}}}"#);
-    let (held, own) = read_stored(&record, &rules).expect("an event in a record");
+    let (held, own) =
+        read_stored(&record, id, &rules).expect("an event in a record").expect("of this edition");
     assert_eq!((held, own), (read, odd.as_str()));
     assert_eq!(verdicts(&text(&record)), [(1, "ok")]);
     for wrong in ["{}", "nonsense", r#"{"received_at":1,"event":{}}"#, &odd.replace("fact", "lie")] {
-        assert!(read_stored(wrong, &rules).is_err(), "{wrong}");
+        assert!(read_stored(wrong, id, &rules).is_err(), "{wrong}");
     }
 }
 

@@ -53,7 +53,7 @@ struct Begins {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Entry {
     digest: bool,
-    /// Its score, rounded so that it does not move with each of its voices.
+    /// Its score, which is rounded and so seldom moves; zero where it is below.
     rank: Fixed,
     threads: Vec<EventId>,
 }
@@ -95,7 +95,7 @@ pub fn told<'s>(sources: Sources<'s>) -> Changes<'s, (EventId, Told)> {
     let headings = headings.arrange_by_key_named("headings of threads");
     let under = sources.by_thread.join_core(headings, |_, id, heading| Some((*id, heading.clone())));
     let entries = sources.entries.map(|e| (e.entry, (e.digest, e.threads)));
-    let ranks = sources.scores.map(|(id, score)| (id, score.max(Fixed::ZERO).rounded()));
+    let ranks = sources.scores.map(|(id, score)| (id, score.max(Fixed::ZERO)));
     let entries = entries.join_map(ranks, |id, (digest, threads), rank| {
         (*id, Told::Entry(Entry { digest: *digest, rank: *rank, threads: threads.clone() }))
     });

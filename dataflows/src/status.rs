@@ -300,6 +300,14 @@ impl Statuses {
         post.into_iter().flat_map(|post| post.verdicts.iter().map(|(_, verdict)| *verdict)).collect()
     }
 
+    /// Whose contradictions of a post support has outlived: for an explanation.
+    pub fn outlived_on(&self, post: EventId) -> BTreeSet<KeyId> {
+        let Some(post) = self.posts.get(&post) else { return BTreeSet::new() };
+        let mut sums = Sums::default();
+        post.sum_up(&mut sums, &self.keys);
+        sums.find_outlived(|k| self.keys.voter(k), self.config.policy.outlive_factor)
+    }
+
     fn told(&mut self, on: EventId, told: OfPost, here: bool) {
         let post = self.posts.entry(on).or_default();
         match told {

@@ -10,7 +10,7 @@ use std::io::{self, IsTerminal};
 use wats::event::Hex32;
 use wats::event::excerpt::{excerpt, readable};
 use wats::event::fields::DIGEST;
-use wats::labels::MEMBER;
+use wats::labels::{MEMBER, helped_by};
 
 /// What stands out.
 pub(super) const HEAD: Style = Style::new().bold();
@@ -127,7 +127,7 @@ pub(super) fn note(line: &str) {
 pub(super) fn label_line(network: &str, answer: &Value) -> Option<String> {
     let told = &answer[MEMBER];
     let (label, advice) = (told["label"].as_str()?, told["advice"].as_str()?);
-    let most = told["key"].as_str().map(|key| format!("; `wats vouch {key}` would help most"));
+    let most = told["key"].as_str().map(helped_by);
     line(&format!("{network} is {label}: {advice}{}", most.unwrap_or_default()))
 }
 

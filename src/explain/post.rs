@@ -9,14 +9,13 @@ use crate::labels::Told;
 use crate::why::why;
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use wats_dataflows::Inside;
 use wats_dataflows::aging::{Aged, AgedPair};
 use wats_dataflows::contradictions::{Critic, Criticism, Outcome};
 use wats_dataflows::fixed::Fixed;
 use wats_dataflows::ids::{EventId, KeyId, Millis};
 use wats_dataflows::labelling::{Label, Node};
-use wats_dataflows::origins::Tally;
 use wats_dataflows::policy::Policy;
 use wats_dataflows::signals::{self, Cite, Stance};
 use wats_dataflows::views::{AuthorView, PostView};
@@ -146,6 +145,8 @@ struct Known {
     criticisms: HashMap<EventId, Criticism>,
     pairs: Vec<AgedPair>,
     verdicts: BTreeMap<KeyId, Outcome>,
+    /// Whose contradictions support has outlived.
+    outlived: BTreeSet<KeyId>,
 }
 
 impl Known {
@@ -160,8 +161,10 @@ impl Known {
         let rests: Vec<EventId> =
             arguments.filter(|y| events.contains(&y.event)).filter_map(|y| y.rests_on).collect();
         criticisms.extend(rests.iter().filter_map(|e| Some((*e, contradictions.criticism(*e)?))));
-        let verdicts = inside.statuses.borrow().verdicts_on(post).into_iter().map(|v| (v.by, v.outcome));
-        Known { criticisms, nodes, pairs: inside.signals.borrow().on(post), verdicts: verdicts.collect() }
+        let statuses = inside.statuses.borrow();
+        let verdicts = statuses.verdicts_on(post).into_iter().map(|v| (v.by, v.outcome)).collect();
+        let (pairs, outlived) = (inside.signals.borrow().on(post), statuses.outlived_on(post));
+        Known { criticisms, nodes, pairs, verdicts, outlived }
     }
 
     fn join(mut self, other: Known) -> Known {
@@ -171,6 +174,7 @@ impl Known {
         self.criticisms.extend(other.criticisms);
         self.pairs.extend(other.pairs);
         self.verdicts.extend(other.verdicts);
+        self.outlived.extend(other.outlived);
         self
     }
 }
@@ -377,39 +381,16 @@ impl<'a> Explaining<'a> {
                 voice.times(in_favour) - voice.times(against)
             },
             verdict,
-            outlived: matches!(verdict, Some(Verdict::Stands | Verdict::Undecided)) && self.outlived(pair),
+            outlived: self.known.outlived.contains(&by),
             set_aside: self.set_aside(by, partial),
             signals,
         }
     }
 
-    /// Whether later supporters outweigh a contradiction that is no longer live (section 6).
-    fn outlived(&self, pair: &AgedPair) -> bool {
-        let policy = self.policy();
-        let Some((contradicted, _)) = pair.contradiction(policy).filter(|(aged, _)| !aged.live(policy))
-        else {
-            return false;
-        };
-        let (mut tally, mut any) = (Tally::default(), false);
-        for other in &self.known.pairs {
-            let by = other.pair.by;
-            let later = other.supports().any(|aged| aged.clock > contradicted.clock);
-            if let Some(author) = self.author(by).filter(|a| later && a.voice >= policy.w_min)
-                && !self.author(self.post.author).is_some_and(|of| partial(author, of))
-            {
-                any = true;
-                tally.add(by, author.group, author.class, author.voice);
-            }
-        }
-        let supported = i128::from(policy.outlive_factor) * i128::from(tally.sum().0);
-        any && supported >= i128::from(self.voice(pair.pair.by).0)
-    }
-
     /// Whether the reader will not hear a key.
     fn distrusts(&self, key: KeyId) -> bool {
-        let (intake, network) = (self.seen.intake, self.seen.intake.key_network(key));
-        let configured = network.and_then(|network| intake.config().networks.get(usize::from(network.0)));
-        configured.is_some_and(|network| network.distrusted.contains(&key))
+        let intake = self.seen.intake;
+        intake.key_network(key).is_some_and(|network| intake.config().distrusted(network).contains(&key))
     }
 
     fn set_aside(&self, by: KeyId, partial: bool) -> Option<&'static str> {

@@ -11,7 +11,7 @@ mod source;
 
 pub use batches::{Batch, Batches};
 pub use pipeline::{Known, Options, Reader, read};
-pub use record::{Checked, ReadRecord, Record, event_text, is_of_old, read_record, read_stored};
+pub use record::{Checked, ReadRecord, Record, event_text, read_record, read_stored};
 pub use source::Source;
 
 use crate::intake::Full;

@@ -52,32 +52,42 @@ pub fn read_record(text: &[u8], rules: &Rules) -> ReadRecord {
     ReadRecord { received_at: dated.received_at.filter(|_| !dated.bare), outcome }
 }
 
-/// Reads a stored event up to its id, and gives its JSON text: stores of old may have a record around it.
+/// Reads a stored event up to its id, and gives its JSON text: stores of old may have a record around it. None of
+/// one that is whole and that an earlier edition of the specification took, where this one refuses it.
 ///
 /// # Errors
 /// The one reason to refuse it.
-pub fn read_stored<'t>(stored: &'t str, rules: &Rules) -> Result<(Event, &'t str), Refusal> {
+pub fn read_stored<'t>(
+    stored: &'t str,
+    id: Hex32,
+    rules: &Rules,
+) -> Result<Option<(Event, &'t str)>, Refusal> {
     // An event may have members of any name, those of a record too, so it is read as an event first.
-    match event::parse(stored.as_bytes(), rules) {
+    let read = match event::parse(stored.as_bytes(), rules) {
         Ok(event) => Ok((event, stored)),
         Err(refusal) => match event_text(stored).filter(|_| refusal.code == Code::BadField) {
             Some(text) => event::parse(text.as_bytes(), rules).map(|event| (event, text)),
             None => Err(refusal),
         },
+    };
+    match read {
+        Err(refusal) if refusal.code != Code::WrongNetwork && is_of_old(stored, id) => Ok(None),
+        read => read.map(Some),
     }
 }
 
-/// A stored text is the event of this id to the last bit, although the rules of section 1 refuse it now: an
-/// earlier edition took it, with a number beyond 2^53 - 1 or a longer kind.
-pub fn is_of_old(stored: &str, id: Hex32) -> bool {
+/// A stored text is the event of this id to the last bit, whatever the rules of section 1 say of it now: an
+/// earlier edition took numbers beyond 2^53 - 1 and longer kinds.
+fn is_of_old(stored: &str, id: Hex32) -> bool {
     let Ok(Json::Object(members)) = json::parse_of_old(stored, MAX_DEPTH + 1) else {
         return false;
     };
-    let event = match (members.get("received_at"), members.get("event")) {
-        (Some(_), Some(Json::Object(event))) => event,
-        _ => &members,
+    let within = match members.get("event") {
+        Some(Json::Object(event)) => Some(event),
+        _ => None,
     };
-    event::canonical::event_id(event, &mut Vec::new()) == id
+    let mut events = [Some(&members), within].into_iter().flatten();
+    events.any(|event| event::canonical::event_id(event, &mut Vec::new()) == id)
 }
 
 /// The JSON text of the event in a record, as it is written there; none where the text is no record of an

@@ -6,7 +6,7 @@ use super::core::{Core, Phase};
 use super::drive::Driver;
 use super::publish;
 use crate::event::{Code, admit};
-use crate::log::{is_of_old, read_stored};
+use crate::log::read_stored;
 use crate::replay::Bounds;
 use crate::store::{Compared, Logged, Seq, StoreError, Ticked, ViewBatch};
 use crossbeam::channel::{Sender, bounded};
@@ -143,14 +143,14 @@ fn record(core: &Core, seq: Seq, logged: Logged) -> Result<Option<Durable>, Stor
         }
         Logged::Event { id, text, .. } => (id, text),
     };
-    match read_stored(&text, &core.rules) {
-        Ok((event, _)) if event.id == id => {
+    match read_stored(&text, id, &core.rules) {
+        Ok(None) => Ok(None),
+        Ok(Some((event, _))) if event.id == id => {
             let admitted = admit(&event, received_at, &core.rules).is_ok();
             Ok(admitted.then(|| Durable { seq, received_at, what: Taken::Event(Box::new(event)) }))
         }
-        Ok(_) => Err(damaged(format!("is not the event {id}"))),
+        Ok(Some(_)) => Err(damaged(format!("is not the event {id}"))),
         Err(refusal) if refusal.code == Code::WrongNetwork => Ok(None),
-        Err(_) if is_of_old(&text, id) => Ok(None),
         Err(refusal) => Err(damaged(format!("event {id}: {refusal}"))),
     }
 }

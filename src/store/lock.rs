@@ -35,15 +35,15 @@ impl Lock {
         let mut options = OpenOptions::new();
         let mut file =
             options.read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
-        let mut tried = flock(&file, FlockOperation::NonBlockingLockExclusive);
-        for _ in 0..TRIES {
-            if tried != Err(Errno::WOULDBLOCK) {
-                break;
+        let mut left = TRIES;
+        let taken = loop {
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Err(Errno::WOULDBLOCK) if left > 0 => left -= 1,
+                taken => break taken,
             }
             thread::sleep(AGAIN);
-            tried = flock(&file, FlockOperation::NonBlockingLockExclusive);
-        }
-        match tried {
+        };
+        match taken {
             Ok(()) => {}
             Err(Errno::WOULDBLOCK) => {
                 let mut holder = String::new();

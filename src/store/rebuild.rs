@@ -4,7 +4,7 @@ use super::append::Appender;
 use super::records::{BlobAt, HeldAt, Logged, Seq};
 use super::{Family, KEY_REBUILDING, Store, StoreError, synced};
 use crate::event::Rules;
-use crate::log::{is_of_old, read_stored};
+use crate::log::read_stored;
 use std::sync::Arc;
 
 /// Names of one write while rebuilding.
@@ -36,15 +36,11 @@ impl Appender {
     fn follow(&mut self, seq: Seq, logged: &Logged) -> Result<(), StoreError> {
         match logged {
             Logged::Event { received_at, id, text } => {
-                let event = match read_stored(text, &Rules::any()) {
-                    Ok((event, _)) => Some(event),
-                    Err(_) if is_of_old(text, *id) => None,
-                    Err(_) => {
-                        return Err(StoreError::Damaged(format!("record {} is not the event {id}", seq.0)));
-                    }
+                let Ok(event) = read_stored(text, *id, &Rules::any()) else {
+                    return Err(StoreError::Damaged(format!("record {} is not the event {id}", seq.0)));
                 };
                 self.hold(*id, HeldAt { seq, received_at: *received_at })?;
-                let Some(event) = event else { return Ok(()) };
+                let Some((event, _)) = event else { return Ok(()) };
                 self.relate(&event, seq)?;
                 self.saw(&event, *received_at, true)
             }
@@ -57,9 +53,9 @@ impl Appender {
                 };
                 let place = self.store.record_at(held.seq)?;
                 self.hold(*id, HeldAt { received_at: held.received_at.min(*received_at), ..held })?;
-                match read_stored(&place, &Rules::any()) {
-                    Ok((event, _)) => self.saw(&event, *received_at, false),
-                    Err(_) => Ok(()),
+                match read_stored(&place, *id, &Rules::any()) {
+                    Ok(Some((event, _))) => self.saw(&event, *received_at, false),
+                    Ok(None) | Err(_) => Ok(()),
                 }
             }
             Logged::Blob { received_at, blob, present } => {

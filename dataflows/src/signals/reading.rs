@@ -51,7 +51,7 @@ impl Reading<'_> {
         let signals = PairSignals {
             pair: self.pair,
             stance: stance.filter(|_| post || contradicts),
-            used: self.standing_flag(|r| r.used).filter(|_| post).map(|(_, clock)| clock),
+            used: if post { self.standing_flag(|r| r.used).map(|(_, clock)| clock) } else { None },
             cite: if post && !against { self.cite() } else { None },
         };
         let any = signals.stance.is_some() || signals.used.is_some() || signals.cite.is_some();

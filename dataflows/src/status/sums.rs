@@ -175,7 +175,11 @@ impl Sums {
 
     /// A contradiction that is not live is outlived when the supporters with a later clock have half
     /// of its critic's voice. The later its clock, the fewer these are: one walk finds all.
-    fn find_outlived<'v>(&self, voter: impl Fn(KeyId) -> Option<&'v Voter>, factor: i64) -> BTreeSet<KeyId> {
+    pub fn find_outlived<'v>(
+        &self,
+        voter: impl Fn(KeyId) -> Option<&'v Voter>,
+        factor: i64,
+    ) -> BTreeSet<KeyId> {
         let voice = |k: KeyId| voter(k).map_or(Fixed::ZERO, |voter| voter.voice);
         let Some(loudest) = self.old.iter().map(|(_, k)| voice(*k)).max() else {
             return BTreeSet::new();

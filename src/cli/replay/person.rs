@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use wats::document::status_name;
 use wats::explain::amount;
-use wats::labels::Told;
+use wats::labels::{Told, helped_by};
 use wats::replay::{Replay, Tally};
 use wats::why::{quoted, why};
 use wats_dataflows::fixed::Fixed;
@@ -117,8 +117,7 @@ impl Person<'_> {
         for view in document.networks.values() {
             let name = intake.network_name(view.network).unwrap_or_default().to_owned();
             let told = Told::in_view(view, intake);
-            let most =
-                told.key.map(|key| format!("; `wats vouch {key}` would help most")).unwrap_or_default();
+            let most = told.key.map(helped_by).unwrap_or_default();
             table.add_row([name, told.label.to_owned(), format!("{}{most}", told.advice)]);
         }
         match table.row_count() {

@@ -3,14 +3,14 @@
 
 use super::params::Params;
 use super::shown;
-use super::{App, Origin, Problem, apart};
+use super::{App, Origin, Problem, about};
 use crate::document::{counts, status_name};
 use crate::event::Hex32;
 use crate::store::{GroupRecord, ListedRecord, Order, Reader, Under};
 use crate::titles;
+use axum::Extension;
 use axum::extract::State;
-use axum::response::{IntoResponse, Response};
-use axum::{Extension, Json};
+use axum::response::Response;
 use jiff::civil::{Date, date};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -90,14 +90,7 @@ pub async fn get(
     Extension(origin): Extension<Origin>,
     Params(asked): Params<Asked>,
 ) -> Result<Response, Problem> {
-    app.carries(&asked.network)?;
-    let answer = apart(move || {
-        let reader = app.core.store.read();
-        let mut answer = page(&app, &asked, &reader)?;
-        app.tell_label(&mut answer, &reader, &asked.network, origin)?;
-        Ok(answer)
-    });
-    Ok(Json(answer.await?).into_response())
+    about(app, asked.network.clone(), origin, move |app, reader| page(app, &asked, reader)).await
 }
 
 fn page(app: &App, asked: &Asked, reader: &Reader<'_>) -> Result<Value, Problem> {

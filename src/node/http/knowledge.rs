@@ -2,12 +2,12 @@
 
 use super::params::Params;
 use super::shown::{self, Filled};
-use super::{App, Origin, Problem, apart};
+use super::{App, Origin, Problem, about};
 use crate::event::Hex32;
 use crate::store::{EntryRecord, Reader, StoreError, Under};
+use axum::Extension;
 use axum::extract::State;
-use axum::response::{IntoResponse, Response};
-use axum::{Extension, Json};
+use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
@@ -48,14 +48,7 @@ pub async fn get(
     Extension(origin): Extension<Origin>,
     Params(asked): Params<Asked>,
 ) -> Result<Response, Problem> {
-    app.carries(&asked.network)?;
-    let answer = apart(move || {
-        let reader = app.core.store.read();
-        let mut answer = page(&app, &asked, &reader)?;
-        app.tell_label(&mut answer, &reader, &asked.network, origin)?;
-        Ok(answer)
-    });
-    Ok(Json(answer.await?).into_response())
+    about(app, asked.network.clone(), origin, move |app, reader| page(app, &asked, reader)).await
 }
 
 /// An entry, and what orders it.

@@ -37,11 +37,11 @@ use crate::labels::{self, Told};
 use crate::mcp::Profile;
 use crate::search::Search;
 use crate::store::{Reader, StoreError};
-use axum::Router;
 use axum::extract::connect_info::ConnectInfo;
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
+use axum::{Json, Router};
 use connections::{Capped, Peer};
 use crossbeam::channel::Sender;
 use serde_json::{Value, json};
@@ -266,6 +266,24 @@ async fn apart<T: Send + 'static>(
 ) -> Result<T, Problem> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|e| Problem::new(500, "internal error", e.to_string()))?
+}
+
+/// An answer about a network, read from one snapshot of the store apart from the threads that serve, with
+/// the network's label.
+async fn about(
+    app: Arc<App>,
+    network: String,
+    origin: Origin,
+    page: impl FnOnce(&App, &Reader<'_>) -> Result<Value, Problem> + Send + 'static,
+) -> Result<Response, Problem> {
+    app.carries(&network)?;
+    let answer = apart(move || {
+        let reader = app.core.store.read();
+        let mut answer = page(&app, &reader)?;
+        app.tell_label(&mut answer, &reader, &network, origin)?;
+        Ok(answer)
+    });
+    Ok(Json(answer.await?).into_response())
 }
 
 /// What everybody may ask.
