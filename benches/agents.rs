@@ -16,10 +16,11 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use support::{ms, process, processor, quantile};
-use wats::config::Config;
-use wats::event::{Secret, sign};
-use wats::generate::{Generator, Plan};
-use wats::node::{Clock, Node};
+use wats_config::Config;
+use wats_event::{Secret, sign};
+use wats_generate::{Generator, Plan};
+use wats_model::clock::Clock;
+use wats_node::Node;
 
 /// How often each is measured.
 const ROUNDS: u32 = 50;
@@ -78,8 +79,8 @@ impl Bench {
     fn load(&self, plan: &Plan) {
         let mut log = Vec::new();
         Generator::new(plan).lines().read_to_end(&mut log).expect("memory");
-        let client = wats::client::Node::Socket(self.node.socket().to_owned());
-        let mut client = wats::client::Client::connect(client).expect("it listens");
+        let client = wats_api::client::Node::Socket(self.node.socket().to_owned());
+        let mut client = wats_api::client::Client::connect(client).expect("it listens");
         let lines: Vec<&[u8]> = log.split(|&b| b == b'\n').filter(|line| !line.is_empty()).collect();
         for some in lines.chunks(1_000) {
             client.lines("/admin/import", some.join(&b'\n')).expect("the node answers");

@@ -10,10 +10,10 @@ mod support;
 use std::process::Command;
 use std::time::{Duration, Instant};
 use support::{Feed, Reacts, config_of, ms, quantile, resident, take, worked};
-use wats::engine::Engine;
-use wats::generate::{Attack, Plan};
-use wats::intake::{Change, Intake};
-use wats_dataflows::ids::Millis;
+use wats_engine::engine::Engine;
+use wats_engine::interner::{Change, Intake};
+use wats_generate::{Attack, Plan};
+use wats_model::ids::Millis;
 
 /// Events of the ordinary network.
 const ORDINARY: u64 = 50_000;

@@ -9,12 +9,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use support::{ms, quantile, resident};
-use wats::client::{Client, Node as Address, path};
-use wats::config::Config;
-use wats::event::{Rules, parse};
-use wats::generate::{Generator, Plan, Said};
-use wats::node::Node;
-use wats::store::{Appender, Sizes, Store};
+use wats_api::client::{Client, Node as Address, path};
+use wats_config::Config;
+use wats_event::{Rules, parse};
+use wats_generate::{Generator, Plan, Said};
+use wats_node::Node;
+use wats_store::{Appender, Sizes, Store};
 
 /// The small network, in posts.
 const SMALL: u64 = 10_000;

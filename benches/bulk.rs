@@ -9,10 +9,10 @@ use std::io::{Cursor, Read};
 use std::thread;
 use std::time::{Duration, Instant};
 use support::config_of;
-use wats::event::{Event, Rules, Verifier};
-use wats::generate::{Generator, Plan};
-use wats::log::{Options, Record, Source, read};
-use wats::replay::{Bounds, Place, Replay};
+use wats_engine::replay::{Bounds, Place, Replay};
+use wats_event::log::{Options, Record, Source, read};
+use wats_event::{Event, Rules, Verifier};
+use wats_generate::{Generator, Plan};
 
 /// Signatures in a batch, as a reader of logs takes them.
 const BATCH: usize = 2_048;

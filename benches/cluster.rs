@@ -10,7 +10,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use wats::generate::{Generator, Plan};
+use wats_generate::{Generator, Plan};
 
 fn main() {
     let events = std::env::args().skip(1).find_map(|a| a.parse().ok()).unwrap_or(200_000);

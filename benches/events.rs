@@ -5,9 +5,9 @@
 use std::hint::black_box;
 use std::num::NonZero;
 use std::time::Instant;
-use wats::event::{self, Event, Rules, Secret, Verifier, verify_strict};
-use wats::intake::Intake;
-use wats::log::{Options, Source, read};
+use wats_engine::interner::Intake;
+use wats_event::log::{Options, Source, read};
+use wats_event::{Event, Rules, Secret, Verifier, verify_strict};
 
 fn events(authors: usize, each: usize) -> Vec<String> {
     let text = "It builds with the lock file of last week and fails with this one; ".repeat(6);
@@ -20,7 +20,7 @@ fn events(authors: usize, each: usize) -> Vec<String> {
         .collect();
     let draft = |i: usize| format!(r#"{{"net":"main","kind":"post","created_at":{i},"text":"{text}"}}"#);
     (0..authors * each)
-        .map(|i| event::sign(&secrets[i % authors], draft(i).as_bytes()).expect("an event"))
+        .map(|i| wats_event::sign(&secrets[i % authors], draft(i).as_bytes()).expect("an event"))
         .collect()
 }
 
@@ -39,8 +39,10 @@ fn main() {
     let bytes: usize = texts.iter().map(String::len).sum();
     println!("{} bytes an event", bytes / n);
     for _ in 0..2 {
-        rate("  nesting", n, || texts.iter().map(|t| event::json::depth(t.as_bytes(), 33)).max());
-        rate("  JSON", n, || texts.iter().filter_map(|t| event::json::parse(t.as_bytes(), 32).ok()).count());
+        rate("  nesting", n, || texts.iter().map(|t| wats_event::json::depth(t.as_bytes(), 33)).max());
+        rate("  JSON", n, || {
+            texts.iter().filter_map(|t| wats_event::json::parse(t.as_bytes(), 32).ok()).count()
+        });
     }
     let log = texts.join("\n");
     rate("read a log, one thread, signatures skipped", n, || {
@@ -50,7 +52,7 @@ fn main() {
         read(source, &options).filter(|line| line.as_ref().is_ok_and(|line| line.outcome.is_ok())).count()
     });
     let parsed: Vec<Event> = rate("parse and check up to the id", n, || {
-        texts.iter().filter_map(|t| event::parse(t.as_bytes(), &rules).ok()).collect()
+        texts.iter().filter_map(|t| wats_event::parse(t.as_bytes(), &rules).ok()).collect()
     });
     assert_eq!(parsed.len(), n);
     rate("intake", n, || {
@@ -65,7 +67,7 @@ fn main() {
     for (authors, each) in [(64, n / 64), (2_048, 8), (4_096, 4), (n, 1)] {
         let texts = events(authors, each);
         let parsed: Vec<Event> =
-            texts.iter().filter_map(|t| event::parse(t.as_bytes(), &rules).ok()).collect();
+            texts.iter().filter_map(|t| wats_event::parse(t.as_bytes(), &rules).ok()).collect();
         let mut verifier = Verifier::new();
         rate(&format!("Verifier, {authors} authors of {each} events"), n, || {
             let verdicts =

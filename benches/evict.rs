@@ -12,12 +12,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use support::resident;
-use wats::client::{Client, Node as Address};
-use wats::config::Config;
-use wats::event::Hex32;
-use wats::node::{Limits, Node};
-use wats::store::{Appender, Sizes, Store};
-use wats_dataflows::ids::Millis;
+use wats_api::client::{Client, Node as Address};
+use wats_config::Config;
+use wats_config::Limits;
+use wats_event::Hex32;
+use wats_model::ids::Millis;
+use wats_node::Node;
+use wats_store::{Appender, Sizes, Store};
 
 /// Bytes of each blob.
 const SIZE: u64 = 1_000;

@@ -7,14 +7,14 @@ mod support;
 
 use std::time::{Duration, Instant};
 use support::{Feed, config_of, resident, settled, take};
-use wats::engine::Engine;
-use wats::generate::Plan;
-use wats::intake::{Change, Intake};
-use wats::node::next_slice;
-use wats::replay::Bounds;
-use wats_dataflows::facts::{Body, EventFact, Evidence, React};
-use wats_dataflows::ids::{BlobId, EventId, KeyId, Millis, NetworkId, Stamp};
-use wats_dataflows::policy;
+use wats_engine::engine::Engine;
+use wats_engine::interner::{Change, Intake};
+use wats_engine::replay::Bounds;
+use wats_generate::Plan;
+use wats_model::facts::{Body, EventFact, Evidence, React};
+use wats_model::ids::{BlobId, EventId, KeyId, Millis, NetworkId, Stamp};
+use wats_model::policy;
+use wats_node::next_slice;
 use wats_oracle::{State, evaluate};
 
 /// Signals due in the first slice of time, about.
@@ -260,7 +260,7 @@ impl Bench {
     fn hot_post(&mut self) {
         let reader = self.config.networks[0].profiles[0];
         let [cold, hot] = [10, 100_000].map(|count| {
-            let post = Body::Post(wats_oracle::build::post(wats_dataflows::facts::PostKind::Post));
+            let post = Body::Post(wats_oracle::build::post(wats_model::facts::PostKind::Post));
             let (post, change) = self.say(reader, post);
             self.tick(vec![change]);
             let mut changes = Vec::new();

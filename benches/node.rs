@@ -14,12 +14,13 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 use support::{resident, settled};
-use wats::client::{Client, Node as Address};
-use wats::config::Config;
-use wats::event::{Event, Rules, Secret, Verifier, parse, sign};
-use wats::generate::{Generator, Plan};
-use wats::log::{Batches, Source, event_text};
-use wats::node::{Clock, Node};
+use wats_api::client::{Client, Node as Address};
+use wats_config::Config;
+use wats_event::log::{Batches, Source, event_text};
+use wats_event::{Event, Rules, Secret, Verifier, parse, sign};
+use wats_generate::{Generator, Plan};
+use wats_model::clock::Clock;
+use wats_node::Node;
 
 /// Lines of a request while loading.
 const LINES: usize = 1_000;

@@ -6,11 +6,11 @@
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
-use wats::event::Hex32;
-use wats::node::routing::Who;
-use wats::node::wait::{Waiter, Waiters, Wanted};
-use wats::said::Said;
-use wats_dataflows::fixed::Fixed;
+use wats_event::Hex32;
+use wats_event::stored_event::Said;
+use wats_model::fixed::Fixed;
+use wats_node::routing::Who;
+use wats_node::wait::{Waiter, Waiters, Wanted};
 
 /// Asks that are told in one measurement, and measurements of which the median counts.
 const ASKS: usize = 2_000;

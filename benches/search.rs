@@ -7,13 +7,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use wats::event::{Content, Hex32, Rules, parse};
-use wats::generate::{Generator, Plan, Said};
-use wats::search::{Index, Request, Search, catch_up};
-use wats::store::{Added, Appender, PostRecord, Seq, Sizes, Store, Ticked, ViewBatch};
-use wats_dataflows::fixed::Fixed;
-use wats_dataflows::ids::Millis;
-use wats_dataflows::views::{Counts, Status};
+use wats_event::{Content, Hex32, Rules, parse};
+use wats_generate::{Generator, Plan, Said};
+use wats_model::fixed::Fixed;
+use wats_model::ids::Millis;
+use wats_model::views::{Counts, Status};
+use wats_search::{Index, Request, Search, catch_up};
+use wats_store::{Added, Appender, PostRecord, Seq, Sizes, Store, Ticked, ViewBatch};
 
 /// Views of one batch, and events of one sync.
 const BATCH: usize = 10_000;

@@ -12,11 +12,13 @@ use std::io::{BufRead, BufReader};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use support::resident;
-use wats::client::{Client, Node as Address};
-use wats::config::Config;
-use wats::event::{Secret, sign};
-use wats::generate::{Generator, Plan};
-use wats::node::{Clock, Limits, Node};
+use wats_api::client::{Client, Node as Address};
+use wats_config::Config;
+use wats_config::Limits;
+use wats_event::{Secret, sign};
+use wats_generate::{Generator, Plan};
+use wats_model::clock::Clock;
+use wats_node::Node;
 
 /// Events that are held before.
 const EVENTS: u64 = 50_000;

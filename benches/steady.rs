@@ -10,11 +10,11 @@ mod support;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 use support::{Feed, config_of, fact, resident, take};
-use wats::engine::Engine;
-use wats::generate::Plan;
-use wats::intake::{Change, Intake};
-use wats_dataflows::facts::{Body, EventFact, Evidence, React};
-use wats_dataflows::ids::{BlobId, EventId, KeyId, Millis};
+use wats_engine::engine::Engine;
+use wats_engine::interner::{Change, Intake};
+use wats_generate::Plan;
+use wats_model::facts::{Body, EventFact, Evidence, React};
+use wats_model::ids::{BlobId, EventId, KeyId, Millis};
 
 /// Events of the network that is updated.
 const EVENTS: u64 = 50_000;

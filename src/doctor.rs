@@ -6,19 +6,20 @@ mod blobs;
 
 pub use blobs::blobs;
 
-use crate::config::Config;
-use crate::event::{Hex32, Rules};
-use crate::files;
-use crate::home::Home;
-use crate::log::read_stored;
-use crate::node::{Clock, Core, Driver, Limits, NodeError, load};
-use crate::store::{Appender, BlobAt, Checked, Logged, Part, Seq, Store, StoreError};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use wats_dataflows::ids::Millis;
+use wats_config::Config;
+use wats_config::Limits;
+use wats_config::home::Home;
+use wats_event::log::read_stored;
+use wats_event::{Hex32, Rules};
+use wats_model::clock::Clock;
+use wats_model::ids::Millis;
+use wats_node::{Core, Driver, NodeError, load};
+use wats_store::{Appender, BlobAt, Checked, Logged, Part, Seq, Store, StoreError};
 
 /// What one check found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -79,7 +80,7 @@ pub fn permissions(home: &Home, config: &Config, mode: Mode) -> Vec<Finding> {
     }
     let mut found = Vec::new();
     for path in secret.iter().filter(|path| path.exists()) {
-        match files::is_open_to_others(path) {
+        match wats_files::is_open_to_others(path) {
             Ok(false) => {}
             Ok(true) => {
                 let closed = if mode == Mode::Repair { close(path) } else { Ok(()) };
@@ -108,7 +109,7 @@ fn close(path: &Path) -> io::Result<()> {
 /// How much room the disk has.
 pub fn disk(path: &Path, limits: &Limits) -> Finding {
     let check = "disk";
-    match crate::node::free_disk(path) {
+    match wats_node::free_disk(path) {
         None => finding(check, State::Bad, "the free space cannot be told"),
         Some(free) if free < limits.min_free_disk => {
             let least = limits.min_free_disk;
@@ -254,7 +255,7 @@ pub fn views(store: &Arc<Store>, config: &Config, mode: Mode) -> Result<Finding,
     let clock = Clock::set_to(ticked.now);
     let core = Arc::new(Core::new(store.clone(), config.rules(), config.limits.clone(), clock));
     let mut driver = Driver::new(core.clone(), config, config.node.workers)?;
-    let Some(loaded) = load(&core, &mut driver, crate::node::Until::Views(ticked))? else {
+    let Some(loaded) = load(&core, &mut driver, wats_node::Until::Views(ticked))? else {
         return Ok(finding("views", State::Notice, "not compared"));
     };
     let views = loaded.views;

@@ -6,13 +6,13 @@ mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 use support::{apply, differences};
-use wats::config::Config;
-use wats::engine::Engine;
-use wats::generate::{Attack, Generator, Plan};
-use wats::intake::{Change, Intake};
-use wats::log::{Checked, Options, Record, Source, read};
-use wats_dataflows::facts::EventFact;
-use wats_dataflows::ids::{BlobId, EventId, Millis};
+use wats_config::Config;
+use wats_engine::engine::Engine;
+use wats_engine::interner::{Change, Intake};
+use wats_event::log::{Checked, Options, Record, Source, read};
+use wats_generate::{Attack, Generator, Plan};
+use wats_model::facts::EventFact;
+use wats_model::ids::{BlobId, EventId, Millis};
 use wats_oracle::{State, Views, evaluate};
 
 /// The engine, and all that it was given.

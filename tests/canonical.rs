@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use serde_json::Value;
-use wats::event::canonical;
-use wats::event::json::{self, Json};
+use wats_event::canonical;
+use wats_event::json::{self, Json};
 
 fn ours(text: &str) -> String {
     let value = json::parse(text.as_bytes(), 64).unwrap_or_else(|e| panic!("{text}: {e}"));

@@ -12,7 +12,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
-use wats::store::{Sizes, Store};
+use wats_store::{Sizes, Store};
 
 /// A directory of a test's own. Paths of sockets must be short.
 fn scratch(name: &str) -> PathBuf {

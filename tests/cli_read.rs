@@ -11,8 +11,8 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
-use wats::client::{Client, Node as Address};
-use wats::event::{Secret, sign};
+use wats_api::client::{Client, Node as Address};
+use wats_event::{Secret, sign};
 
 /// How long a test waits before it fails.
 const LONG: Duration = Duration::from_secs(60);
@@ -238,7 +238,7 @@ fn ids_are_named_by_their_first_digits() {
 fn say_as(node: &Node, key: u8, mut event: Value) -> String {
     let mut client = Client::connect(Address::Socket(node.dir.join("node/wats.sock"))).expect("a node");
     event["net"] = "main".into();
-    event["created_at"] = wats::node::Clock::Wall.now().0.into();
+    event["created_at"] = wats_model::clock::Clock::Wall.now().0.into();
     let text = sign(&Secret::from_seed([key; 32]), event.to_string().as_bytes()).expect("an event");
     client.event(&text).expect("it is taken")["id"].as_str().expect("an id").to_owned()
 }

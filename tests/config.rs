@@ -1,10 +1,10 @@
 //! The configuration file: what it may say, and how it errs.
 
-use wats::config::{Config, ConfigError};
-use wats::event::Hex32;
-use wats_dataflows::fixed::{Fixed, ONE};
-use wats_dataflows::ids::Millis;
-use wats_dataflows::policy::Policy;
+use wats_config::{Config, ConfigError};
+use wats_event::Hex32;
+use wats_model::fixed::{Fixed, ONE};
+use wats_model::ids::Millis;
+use wats_model::policy::Policy;
 
 const KEY: &str = "8db03df70062700560aea657aa25b7520fc7b86e83e3cbdb348bea6dd94bd1c1";
 

@@ -1,6 +1,6 @@
 //! Section 1.1 up to the id: every corner of every member, and the order of the checks.
 
-use wats::event::{self, Code, Rules, Secret};
+use wats_event::{Code, Rules, Secret};
 
 const ID: &str = "00000000000000000000000000000000000000000000000000000000000000ab";
 
@@ -19,7 +19,7 @@ fn text(kind: &str, members: &str) -> String {
 }
 
 fn code(text: &str) -> Code {
-    event::parse(text.as_bytes(), &Rules::any()).expect_err("its id is wrong").code
+    wats_event::parse(text.as_bytes(), &Rules::any()).expect_err("its id is wrong").code
 }
 
 /// Which of these members make a `post` (or the kind) `bad_field`, naming `name`, and which do not.
@@ -28,7 +28,7 @@ fn fields(kind: &str, name: &str, good: &[&str], bad: &[&str]) {
         assert_eq!(code(&text(kind, members)), Code::BadId, "{members}");
     }
     for members in bad {
-        let refusal = event::parse(text(kind, members).as_bytes(), &Rules::any()).expect_err("bad");
+        let refusal = wats_event::parse(text(kind, members).as_bytes(), &Rules::any()).expect_err("bad");
         assert_eq!(refusal.code, Code::BadField, "{members}");
         assert!(refusal.reason.contains(name), "{members}: {}", refusal.reason);
     }
@@ -104,7 +104,7 @@ fn required_members_are_there_and_of_their_form() {
             assert_eq!(code(&with(name, Some(value))), Code::BadId, "{name} = {value}");
         }
         for value in bad.iter().map(|v| Some(*v)).chain([None]) {
-            let refusal = event::parse(with(name, value).as_bytes(), &Rules::any()).expect_err("bad");
+            let refusal = wats_event::parse(with(name, value).as_bytes(), &Rules::any()).expect_err("bad");
             assert_eq!(refusal.code, Code::BadField, "{name} = {value:?}");
             assert!(refusal.reason.contains(&format!("`{name}`")), "{}", refusal.reason);
         }
@@ -255,7 +255,7 @@ fn only_reacts_and_digests_have_rules_for_data() {
 #[test]
 fn the_first_broken_rule_gives_the_code() {
     let rules = Rules { networks: Some([("other".to_owned(), 0)].into()) };
-    let of = |text: &str| event::parse(text.as_bytes(), &rules).expect_err("refused").code;
+    let of = |text: &str| wats_event::parse(text.as_bytes(), &rules).expect_err("refused").code;
     let parent = format!(r#""parent":"{ID}","#);
     let bad_data = format!(r#"{parent}"data":{{"value":2}}"#);
     assert_eq!(of(&text("react", &bad_data)), Code::WrongNetwork);
@@ -370,7 +370,7 @@ fn only_i_json_objects_are_json() {
         b"\xef\xbb\xbf{}",
         b"\x00",
     ] {
-        let refusal = event::parse(bytes, &Rules::any()).expect_err("not UTF-8");
+        let refusal = wats_event::parse(bytes, &Rules::any()).expect_err("not UTF-8");
         assert_eq!(refusal.code, Code::BadJson, "{bytes:?}");
     }
     let good = [

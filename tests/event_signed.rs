@@ -1,7 +1,7 @@
 //! Sections 1.1 and 2: events that are signed, what they amount to, and the checks from the id on.
 
-use wats::event::{self, Code, Content, Draft, Evidence, Hex32, Rules, Secret, SignError};
-use wats_dataflows::ids::Millis;
+use wats_event::{Code, Content, Draft, Evidence, Hex32, Rules, Secret, SignError};
+use wats_model::ids::Millis;
 
 const ID: &str = "00000000000000000000000000000000000000000000000000000000000000ab";
 
@@ -11,30 +11,31 @@ fn secret() -> Secret {
 
 fn signed(members: &str) -> String {
     let text = format!(r#"{{"net":"main","created_at":5,{members}}}"#);
-    event::sign(&secret(), text.as_bytes()).expect("an event")
+    wats_event::sign(&secret(), text.as_bytes()).expect("an event")
 }
 
-fn parsed(members: &str) -> event::Event {
-    event::check(signed(members).as_bytes(), Millis(5), &Rules::any()).expect("valid")
+fn parsed(members: &str) -> wats_event::Event {
+    wats_event::check(signed(members).as_bytes(), Millis(5), &Rules::any()).expect("valid")
 }
 
 #[test]
 fn a_signed_event_passes_and_a_changed_one_does_not() {
     let rules = Rules::any();
     let text = signed(r#""kind":"post","text":"fact","extra":{"b":1.0,"a":[true,null]}"#);
-    let event = event::check(text.as_bytes(), Millis(5), &rules).expect("valid");
+    let event = wats_event::check(text.as_bytes(), Millis(5), &rules).expect("valid");
     assert_eq!(event.author, secret().public());
     let respelt = text.replace("fact", "f\\u0061ct").replace("\"v\":1", "\"v\" : 1.0");
-    assert_eq!(event::check(respelt.as_bytes(), Millis(5), &rules), Ok(event));
-    let refused = |text: String| event::check(text.as_bytes(), Millis(5), &rules).expect_err("refused").code;
+    assert_eq!(wats_event::check(respelt.as_bytes(), Millis(5), &rules), Ok(event));
+    let refused =
+        |text: String| wats_event::check(text.as_bytes(), Millis(5), &rules).expect_err("refused").code;
     assert_eq!(refused(text.replace("fact", "lie")), Code::BadId);
     assert_eq!(refused(text.replace("[true,null]", "[true]")), Code::BadId);
     let other = Secret::from_seed([8; 32]);
     let sig = text.split("\"sig\":\"").nth(1).map(|rest| &rest[..128]).expect("a signature");
     assert_eq!(refused(text.replace(sig, &"0".repeat(128))), Code::BadSignature);
     let members = r#"{"net":"main","created_at":5,"kind":"post","text":"fact"}"#;
-    let theirs = event::sign(&other, members.as_bytes()).expect("an event");
-    let mine = event::sign(&secret(), members.as_bytes()).expect("an event");
+    let theirs = wats_event::sign(&other, members.as_bytes()).expect("an event");
+    let mine = wats_event::sign(&secret(), members.as_bytes()).expect("an event");
     let their_sig = theirs.split("\"sig\":\"").nth(1).map(|rest| &rest[..128]).expect("a signature");
     let my_sig = mine.split("\"sig\":\"").nth(1).map(|rest| &rest[..128]).expect("a signature");
     assert_eq!(refused(mine.replace(my_sig, their_sig)), Code::BadSignature);
@@ -48,8 +49,9 @@ fn work_and_time_are_judged_after_the_signature() {
     };
     let mined = draft().mine(&secret(), 10).expect("an event");
     let rules = |bits| Rules { networks: Some([("main".to_owned(), bits)].into()) };
-    let of =
-        |text: &str, at, bits| event::check(text.as_bytes(), Millis(at), &rules(bits)).map_err(|r| r.code);
+    let of = |text: &str, at, bits| {
+        wats_event::check(text.as_bytes(), Millis(at), &rules(bits)).map_err(|r| r.code)
+    };
     assert!(of(&mined, 5, 10).expect("valid").id.leading_zeros() >= 10);
     assert_eq!(of(&mined, 4, 10), Err(Code::Future));
     assert!(of(&mined, u64::MAX, 10).is_ok());
@@ -142,7 +144,7 @@ fn owners_and_blank_texts_are_judged_as_the_conventions_say() {
 
 #[test]
 fn signing_refuses_what_nodes_would() {
-    let sign = |text: &str| event::sign(&secret(), text.as_bytes());
+    let sign = |text: &str| wats_event::sign(&secret(), text.as_bytes());
     assert!(matches!(sign("[]"), Err(SignError::Refused(r)) if r.code == Code::BadJson));
     assert!(
         matches!(sign(r#"{"net":"main","kind":"post"}"#), Err(SignError::Refused(r)) if r.code == Code::BadField)
@@ -177,14 +179,14 @@ fn what_is_signed_is_sent_in_canonical_bytes() {
     ] {
         let text = signed(&format!(r#""kind":"post","x":[{number}]"#));
         assert!(text.contains(&format!("\"x\":[{sent}]")), "{text}");
-        let event = event::check(text.as_bytes(), Millis(5), &Rules::any()).expect("valid");
+        let event = wats_event::check(text.as_bytes(), Millis(5), &Rules::any()).expect("valid");
         // Written otherwise it is the same event.
         let written = text.replace(&format!("\"x\":[{sent}]"), &format!("\"x\":[{number}]"));
-        assert_eq!(event::check(written.as_bytes(), Millis(5), &Rules::any()), Ok(event), "{written}");
+        assert_eq!(wats_event::check(written.as_bytes(), Millis(5), &Rules::any()), Ok(event), "{written}");
     }
     for number in ["1e16", "9007199254740992", "-9007199254740992.0", "1e300", "1e400"] {
         let text = format!(r#"{{"net":"main","created_at":5,"kind":"post","x":[{number}]}}"#);
-        let refused = event::sign(&secret(), text.as_bytes());
+        let refused = wats_event::sign(&secret(), text.as_bytes());
         assert!(matches!(refused, Err(SignError::Refused(r)) if r.code == Code::BadJson), "{number}");
     }
 }
@@ -193,11 +195,11 @@ fn what_is_signed_is_sent_in_canonical_bytes() {
 fn the_largest_event_can_be_signed() {
     let with = |n: usize| {
         let text = format!(r#"{{"net":"main","kind":"post","created_at":1,"a":"{}"}}"#, "x".repeat(n));
-        event::sign(&secret(), text.as_bytes())
+        wats_event::sign(&secret(), text.as_bytes())
     };
     let around = with(0).expect("an event").len();
     let largest = with(256 * 1024 - around).expect("an event");
     assert_eq!(largest.len(), 256 * 1024);
-    assert!(event::check(largest.as_bytes(), Millis(5), &Rules::any()).is_ok());
+    assert!(wats_event::check(largest.as_bytes(), Millis(5), &Rules::any()).is_ok());
     assert!(matches!(with(256 * 1024 - around + 1), Err(SignError::Refused(r)) if r.code == Code::TooLarge));
 }

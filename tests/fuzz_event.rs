@@ -8,7 +8,7 @@ mod event_invariants;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
-use wats::event::{Secret, sign};
+use wats_event::{Secret, sign};
 
 /// SplitMix64: a few lines, and the same numbers everywhere.
 struct Dice(u64);

@@ -3,19 +3,19 @@
 use proptest::prelude::*;
 use proptest::sample::Index;
 use std::collections::BTreeMap;
-use wats::config::{Config, Network};
-use wats::event::{self, Event, Hex32, Rules, Secret};
-use wats::intake::{Change, Intake, Taken};
-use wats_dataflows::facts::{Body, EventFact};
-use wats_dataflows::ids::{EventId, Millis};
+use wats_config::{Config, Network};
+use wats_engine::interner::{Change, Intake, Taken};
+use wats_event::{Event, Hex32, Rules, Secret};
+use wats_model::facts::{Body, EventFact};
+use wats_model::ids::{EventId, Millis};
 
 fn blob(n: u8) -> Hex32 {
     Hex32([n; 32])
 }
 
 fn parse(author: u8, members: &str) -> Event {
-    let text = event::sign(&Secret::from_seed([author; 32]), format!("{{{members}}}").as_bytes());
-    event::parse(text.expect("an event").as_bytes(), &Rules::any()).expect("valid")
+    let text = wats_event::sign(&Secret::from_seed([author; 32]), format!("{{{members}}}").as_bytes());
+    wats_event::parse(text.expect("an event").as_bytes(), &Rules::any()).expect("valid")
 }
 
 /// A few events that name one another, in two networks.

@@ -2,15 +2,15 @@
 
 use std::io::{Cursor, Read, Write};
 use std::path::{Path, PathBuf};
-use wats::event::{self, Code, Hex32, Rules, Secret};
-use wats::log::{Checked, LogError, Options, Record, Source, event_text, read, read_stored};
-use wats_dataflows::ids::Millis;
+use wats_event::log::{Checked, LogError, Options, Record, Source, event_text, read, read_stored};
+use wats_event::{Code, Hex32, Rules, Secret};
+use wats_model::ids::Millis;
 
 const BLOB: &str = "00000000000000000000000000000000000000000000000000000000000000ab";
 
 fn event(n: usize) -> String {
     let draft = format!(r#"{{"net":"main","kind":"post","created_at":{n},"text":"fact {n}"}}"#);
-    event::sign(&Secret::from_seed([1; 32]), draft.as_bytes()).expect("an event")
+    wats_event::sign(&Secret::from_seed([1; 32]), draft.as_bytes()).expect("an event")
 }
 
 fn record(n: usize) -> String {
@@ -214,7 +214,7 @@ fn the_line_of_a_record_has_a_size_limit_without_white_space_around_it() {
 fn sized(n: usize) -> String {
     let with = |fill: usize| {
         let draft = format!(r#"{{"net":"main","kind":"post","created_at":1,"x":"{}"}}"#, "x".repeat(fill));
-        event::sign(&Secret::from_seed([1; 32]), draft.as_bytes()).expect("an event")
+        wats_event::sign(&Secret::from_seed([1; 32]), draft.as_bytes()).expect("an event")
     };
     let event = with(n - with(0).len());
     assert_eq!(event.len(), n);
@@ -274,9 +274,9 @@ fn the_event_of_a_record_is_kept_as_it_is_written() {
 fn a_stored_event_may_have_members_of_a_record() {
     let draft =
         r#"{"net":"main","kind":"post","created_at":5,"text":"fact","received_at":9,"event":{},"blob":1}"#;
-    let odd = event::sign(&Secret::from_seed([1; 32]), draft.as_bytes()).expect("an event");
+    let odd = wats_event::sign(&Secret::from_seed([1; 32]), draft.as_bytes()).expect("an event");
     let rules = Rules::any();
-    let id = event::parse(odd.as_bytes(), &rules).expect("an event").id;
+    let id = wats_event::parse(odd.as_bytes(), &rules).expect("an event").id;
     let (read, own) = read_stored(&odd, id, &rules).expect("an event").expect("of this edition");
     assert_eq!((read.created_at, own), (Millis(5), odd.as_str()));
     let record = format!(r#"{{"received_at":1,"event":{odd}}}"#);
@@ -295,7 +295,7 @@ fn the_event_is_what_the_nesting_limit_measures() {
         let value = "[".repeat(n - 1) + &"]".repeat(n - 1);
         format!(r#"{{"net":"main","kind":"post","created_at":1,"x":{value}}}"#)
     };
-    let sign = |n| event::sign(&Secret::from_seed([1; 32]), nested(n).as_bytes());
+    let sign = |n| wats_event::sign(&Secret::from_seed([1; 32]), nested(n).as_bytes());
     let most = sign(32).expect("within the limit");
     assert!(sign(33).is_err());
     let deeper = most.replace("\"x\":[", "\"x\":[[").replace("]}", "]]}");

@@ -9,7 +9,7 @@ mod vectors;
 use facts::Facts;
 use std::path::{Path, PathBuf};
 use vectors::Vector;
-use wats_dataflows::ids::Millis;
+use wats_model::ids::Millis;
 
 #[test]
 fn vectors_match_to_the_last_digit() {

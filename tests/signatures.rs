@@ -6,8 +6,8 @@ use curve25519_dalek::scalar::Scalar;
 use curve25519_dalek::traits::IsIdentity;
 use proptest::prelude::*;
 use sha2::{Digest, Sha512};
-use wats::event::{Content, Event, Hex32, Verifier, verify_strict};
-use wats_dataflows::ids::Millis;
+use wats_event::{Content, Event, Hex32, Verifier, verify_strict};
+use wats_model::ids::Millis;
 
 /// An author, and how the points of a signature are bent: by which torsion points (of 8).
 #[derive(Clone, Copy, Debug)]

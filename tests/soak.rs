@@ -22,8 +22,8 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 use tikv_jemallocator::Jemalloc;
-use wats::event::Hex32;
-use wats_dataflows::ids::Millis;
+use wats_event::Hex32;
+use wats_model::ids::Millis;
 
 /// That of the command (`src/main.rs`).
 #[global_allocator]

@@ -24,11 +24,11 @@ use facts::Facts;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use support::{ONE_TICK, Vector, folders};
-use wats::config::Config;
-use wats::log::Checked;
-use wats::replay::Bounds;
-use wats_dataflows::ids::Millis;
-use wats_dataflows::policy;
+use wats_config::Config;
+use wats_engine::replay::Bounds;
+use wats_event::log::Checked;
+use wats_model::ids::Millis;
+use wats_model::policy;
 use wats_oracle::world::{Tick, World};
 
 const RECORD_BY_RECORD: Bounds = Bounds { records: 1, span: Millis(0) };

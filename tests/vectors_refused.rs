@@ -1,8 +1,8 @@
 //! Every `refused` line of the shared vectors, where they are at hand.
 
 use std::path::{Path, PathBuf};
-use wats::config::Config;
-use wats::log::{Options, Source, read};
+use wats_config::Config;
+use wats_event::log::{Options, Source, read};
 
 fn vectors() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/vectors");

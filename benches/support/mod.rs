@@ -9,15 +9,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 use tikv_jemallocator::Jemalloc;
-use wats::config::{Config, Network};
-use wats::event::Rules;
-use wats::generate::{Generator, Plan};
-use wats::intake::{Change, Intake};
-use wats::log::{Checked, Options, Reader, Record, Source, read};
-use wats::node::{Clock, Limits, Settings};
-use wats::store::Sizes;
-use wats_dataflows::facts::{Body, EventFact, Evidence, React};
-use wats_dataflows::ids::{EventId, KeyId, Millis, NetworkId, Stamp};
+use wats_config::Limits;
+use wats_config::{Config, Network};
+use wats_engine::interner::{Change, Intake};
+use wats_event::Rules;
+use wats_event::log::{Checked, Options, Reader, Record, Source, read};
+use wats_generate::{Generator, Plan};
+use wats_model::clock::Clock;
+use wats_model::facts::{Body, EventFact, Evidence, React};
+use wats_model::ids::{EventId, KeyId, Millis, NetworkId, Stamp};
+use wats_node::Settings;
+use wats_store::Sizes;
 
 /// That of the command (`src/main.rs`).
 #[global_allocator]
@@ -96,7 +98,7 @@ pub fn settings(directory: &Path, config: Config, limits: Limits) -> Settings {
         workers: 1,
         sizes: Sizes::default(),
         clock: Clock::Wall,
-        profiles: Vec::new(),
+        agents: None,
     }
 }
 

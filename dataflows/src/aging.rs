@@ -4,10 +4,7 @@
 //! the clock moves, only what is due is read again; nothing is ever scheduled in the dataflow's own
 //! time, where each tick would pay for all that is outstanding.
 
-use crate::fixed::Fixed;
-use crate::ids::{EventId, KeyId, Millis, NetworkId};
 use crate::incremental::Machine;
-use crate::policy::{Config, Policy};
 use crate::signals::{Cite, Pair, PairSignals, Stance};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -15,6 +12,9 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::sync::Arc;
+use wats_model::fixed::Fixed;
+use wats_model::ids::{EventId, KeyId, Millis, NetworkId};
+use wats_model::policy::{Config, Policy};
 
 /// Sixteenths of a half-life.
 pub const STEPS: u64 = 16;
@@ -488,7 +488,7 @@ impl Ages for AgingPost {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixed::ONE;
+    use wats_model::fixed::ONE;
 
     #[test]
     fn decay_halves_and_ends() {

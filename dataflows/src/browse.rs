@@ -11,16 +11,16 @@
 //! costs as much as the post is under, whatever else is. The sums are kept once for each thing to be under
 //! ([`Groups`], spread by that), and what a tick changes of them is summed up before it is sent.
 
-use crate::facts::{Body, EventFact, Post, PostKind};
-use crate::fixed::Fixed;
-use crate::ids::{EventId, Initial, Millis, NetworkId, TagId};
 use crate::incremental::{Changes, Machine};
 use crate::relations::{ByThread, Events};
-use crate::views::{EntryView, Facet, GroupView, ListedView, Status};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+use wats_model::facts::{Body, EventFact, Post, PostKind};
+use wats_model::fixed::Fixed;
+use wats_model::ids::{EventId, Initial, Millis, NetworkId, TagId};
+use wats_model::views::{EntryView, Facet, GroupView, ListedView, Status};
 
 /// Tags, shared: none is the usual number.
 type Tags = Option<Arc<[TagId]>>;

@@ -8,12 +8,9 @@
 mod crowd;
 pub(crate) mod graph;
 
-use crate::fixed::Fixed;
-use crate::ids::{EventId, GroupId, KeyId, NetworkId, Stamp};
 use crate::incremental::Machine;
 use crate::labelling::{Framework, Label, Node, Who};
 use crate::origins::{Place, Standing};
-use crate::policy::Config;
 use crate::signals::{Argument, Contradiction};
 use crate::small::SmallMap;
 use crowd::{Crowd, Heard, Known};
@@ -22,6 +19,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use wats_model::fixed::Fixed;
+use wats_model::ids::{EventId, GroupId, KeyId, NetworkId, Stamp};
+use wats_model::policy::Config;
 
 /// How far arguments are followed from a post.
 pub const DEPTH: usize = 3;

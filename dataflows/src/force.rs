@@ -4,15 +4,15 @@
 //! [`Spread`] adds up, critic by critic, how many such posts it contradicts.
 
 use crate::aging::PairChange;
-use crate::ids::{EventId, GroupId, KeyId, NetworkId};
 use crate::incremental::{Changes, Machine};
 use crate::origins::Place;
-use crate::policy::Config;
 use crate::signals::{Contradiction, Stance};
 use crate::small::SmallMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use wats_model::ids::{EventId, GroupId, KeyId, NetworkId};
+use wats_model::policy::Config;
 
 /// Something said to [`Stakes`].
 ///

@@ -8,7 +8,6 @@
 //! What a machine puts out must be a function of the collection it has been given, so that a tick's
 //! result depends neither on the order within it nor on how updates were cut into ticks.
 
-use crate::ids::Millis;
 use differential_dataflow::{AsCollection, Data, ExchangeData, VecCollection};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -17,6 +16,7 @@ use timely::dataflow::channels::pact::{Exchange, Pipeline};
 use timely::dataflow::operators::generic::operator::Operator;
 use timely::dataflow::operators::vec::Broadcast;
 use timely::dataflow::operators::{Capability, InputCapability};
+use wats_model::ids::Millis;
 
 /// The dataflow's time: the number of a tick, from 1. What the clock says is data, see [`Machine::advance`].
 pub type Tick = u64;

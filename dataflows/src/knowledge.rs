@@ -1,15 +1,15 @@
 //! Section 7: digests that qualify and supersede, canonical answers, and what covers what.
 
-use crate::fixed::Fixed;
-use crate::ids::{EventId, KeyId, Millis, Stamp};
 use crate::incremental::Changes;
-use crate::policy::Policy;
 use crate::relations::HeldById;
 use crate::status::Judged;
-use crate::views::{CanonicalView, CoverView, EntryView, Status};
 use differential_dataflow::operators::ThresholdTotal;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
+use wats_model::fixed::Fixed;
+use wats_model::ids::{EventId, KeyId, Millis, Stamp};
+use wats_model::policy::Policy;
+use wats_model::views::{CanonicalView, CoverView, EntryView, Status};
 
 /// A digest with refs, as it was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

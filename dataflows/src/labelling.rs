@@ -7,8 +7,8 @@
 
 use crate::contradictions::DEPTH;
 use crate::contradictions::graph::{At, Graph};
-use crate::ids::{EventId, KeyId};
 use crate::origins::Place;
+use wats_model::ids::{EventId, KeyId};
 
 /// A label of the grounded labelling, the strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,11 +1,11 @@
 //! Labels of networks: what a reader should know before it relies on any status there.
 
-use crate::ids::NetworkId;
 use crate::incremental::Machine;
 use crate::trust::Temper;
-use crate::views::{NetworkLabel, NetworkView};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
+use wats_model::ids::NetworkId;
+use wats_model::views::{NetworkLabel, NetworkView};
 
 /// Something said about a network.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

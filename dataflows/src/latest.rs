@@ -1,12 +1,12 @@
 //! "Latest" (section 1.3), for what one key says time and again: vouches, owners and accepts.
 
-use crate::ids::{EventId, Stamp};
 use crate::incremental::Machine;
 use crate::signals::Accept;
 use differential_dataflow::ExchangeData;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::hash::Hash;
+use wats_model::ids::{EventId, Stamp};
 
 /// The latest value for each key. Events are never taken back, so the greatest told so far is it.
 pub struct Latest<K, V> {

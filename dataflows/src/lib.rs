@@ -6,7 +6,7 @@
 //!
 //! | section | module |
 //! |---|---|
-//! | fixed-point numbers | [`fixed`] |
+//! | fixed-point numbers | [`wats_model::fixed`] |
 //! | 1.2, 1.3 threads, "latest", what events say of each other | [`relations`], [`latest`] |
 //! | 2 signals | [`signals`] |
 //! | 2.1 weight classes and decay | [`aging`] |
@@ -22,10 +22,7 @@
 pub mod aging;
 pub mod browse;
 pub mod contradictions;
-pub mod facts;
-pub mod fixed;
 pub mod force;
-pub mod ids;
 pub mod incremental;
 pub mod knowledge;
 pub mod labelling;
@@ -33,7 +30,6 @@ pub mod labels;
 pub mod latest;
 pub mod merits;
 pub mod origins;
-pub mod policy;
 pub mod relations;
 pub mod reputation;
 pub mod signals;
@@ -41,31 +37,30 @@ pub mod small;
 pub mod status;
 pub mod survival;
 pub mod trust;
-pub mod views;
 
 use crate::aging::{AgingKey, AgingPair, AgingPost, Calendar, PairChange};
 use crate::browse::{Groups, Places, Put};
 use crate::contradictions::{Contradictions, Found};
-use crate::facts::EventFact;
 use crate::force::{Spread, Stakes};
-use crate::ids::{BlobId, KeyId, Millis, NetworkId};
 use crate::incremental::{Machine, Shared, Tick, run, run_beside, run_timed};
 use crate::labels::Labels;
 use crate::latest::{Latest, LatestAccept};
 use crate::merits::Merits;
-use crate::policy::Config;
 use crate::reputation::{OfKey, Reputation};
 use crate::signals::{Said, Signals};
 use crate::status::{Statuses, Word};
 use crate::survival::Blobs;
 use crate::trust::Trust;
-use crate::views::View;
 use differential_dataflow::input::InputSession;
 use differential_dataflow::operators::ThresholdTotal;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use timely::dataflow::{ProbeHandle, Scope};
+use wats_model::facts::EventFact;
+use wats_model::ids::{BlobId, KeyId, Millis, NetworkId};
+use wats_model::policy::Config;
+use wats_model::views::View;
 
 /// What a worker feeds. All must be advanced to the same tick and flushed.
 pub struct Inputs {

@@ -5,14 +5,14 @@
 
 use crate::aging::AgedPair;
 use crate::contradictions::{Outcome, Verdict};
-use crate::fixed::Fixed;
-use crate::ids::{EventId, GroupId, KeyId};
 use crate::incremental::Machine;
 use crate::origins::{Place, Values};
-use crate::policy::Policy;
 use crate::small::SmallMap;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
+use wats_model::fixed::Fixed;
+use wats_model::ids::{EventId, GroupId, KeyId};
+use wats_model::policy::Policy;
 
 /// A part of one of the two partitions of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

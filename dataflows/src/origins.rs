@@ -1,12 +1,12 @@
 //! Section 3, *Origins* to *Partial*, and *Counting*: whose trust a key carries, through whom it
 //! came, and how many voices a crowd is.
 
-use crate::fixed::Fixed;
-use crate::ids::{GroupId, KeyId, NetworkId};
 use crate::small::{SmallMap, make_room};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use wats_model::fixed::Fixed;
+use wats_model::ids::{GroupId, KeyId, NetworkId};
 
 /// Rounds in which trust, origins and classes spread.
 pub const ROUNDS: usize = 3;

@@ -1,16 +1,16 @@
 //! Sections 1.2 and 1.3: events as relations, and what they say of each other once both are held.
 
-use crate::facts::{Body, EventFact, Evidence, Post, PostKind, React};
-use crate::ids::{BlobId, EventId, KeyId, Millis, NetworkId, OwnerId, Stamp};
 use crate::incremental::{Changes, Tick};
 use crate::knowledge::Digest;
-use crate::policy::Config;
 use crate::signals::{Asked, Citing, ReactOn, Target, Told};
 use crate::trust;
 use differential_dataflow::operators::arrange::{Arranged, TraceAgent};
 use differential_dataflow::trace::implementations::ValSpine;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use wats_model::facts::{Body, EventFact, Evidence, Post, PostKind, React};
+use wats_model::ids::{BlobId, EventId, KeyId, Millis, NetworkId, OwnerId, Stamp};
+use wats_model::policy::Config;
 
 /// What others need to know of a held event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -6,17 +6,17 @@ mod explain;
 
 pub use explain::{Explanation, PartWorth};
 
-use crate::fixed::{Fixed, narrow};
-use crate::ids::KeyId;
 use crate::incremental::Machine;
 use crate::merits::{Merit, Part, SIDES, Side, parts};
 use crate::origins::{Allegiance, Place, Standing, Values};
-use crate::policy::Config;
 use crate::small::SmallMap;
-use crate::views::AuthorView;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use wats_model::fixed::{Fixed, narrow};
+use wats_model::ids::KeyId;
+use wats_model::policy::Config;
+use wats_model::views::AuthorView;
 
 /// Something said to [`Reputation`].
 ///

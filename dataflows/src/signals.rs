@@ -8,13 +8,13 @@ mod words;
 use reading::Reading;
 use words::Words;
 
-use crate::ids::{EventId, KeyId, Millis, NetworkId, Stamp};
 use crate::incremental::Machine;
-use crate::policy::Config;
 use crate::small::SmallMap;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use wats_model::ids::{EventId, KeyId, Millis, NetworkId, Stamp};
+use wats_model::policy::Config;
 
 /// Something said about the event it is keyed by, or about that event itself.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -5,19 +5,19 @@ mod sums;
 mod touched;
 
 use crate::contradictions::{Found, Verdict};
-use crate::ids::{BlobId, EventId, KeyId, Stamp};
 use crate::incremental::Machine;
 use crate::origins::{Allegiance, Place};
-use crate::policy::{Config, Policy};
 use crate::reputation::Voter;
 use crate::small::SmallMap;
-use crate::views::{Counts, PostView, Status, Why};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use sums::{Contest, Said, Sums};
 use touched::{Extent, Touched};
+use wats_model::ids::{BlobId, EventId, KeyId, Stamp};
+use wats_model::policy::{Config, Policy};
+use wats_model::views::{Counts, PostView, Status, Why};
 
 pub use sums::Word;
 

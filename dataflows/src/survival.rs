@@ -1,14 +1,14 @@
 //! Section 8: the rank of blobs. (How long a post is young is in `aging`, its replicas in `status`.)
 
-use crate::fixed::Fixed;
-use crate::ids::{BlobId, EventId, Millis};
 use crate::incremental::{Changes, Machine};
 use crate::status::Judged;
-use crate::views::{BlobView, EntryView, Status};
 use differential_dataflow::operators::ThresholdTotal;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use wats_model::fixed::Fixed;
+use wats_model::ids::{BlobId, EventId, Millis};
+use wats_model::views::{BlobView, EntryView, Status};
 
 /// What a holder gives its blobs: (`score`, used, `created_at`).
 pub type Rank = (Fixed, bool, Millis);

@@ -13,16 +13,16 @@ mod edges;
 mod rounds;
 
 use crate::aging::AgedPair;
-use crate::fixed::{Fixed, ONE};
-use crate::ids::{EventId, GroupId, KeyId, NetworkId, OwnerId};
 use crate::incremental::{Changes, Machine};
 use crate::origins::{Allegiance, Groups, ROUNDS, Rounds, Standing};
-use crate::policy::{Config, Policy};
-use crate::views::MAX_SUGGESTED;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use wats_model::fixed::{Fixed, ONE};
+use wats_model::ids::{EventId, GroupId, KeyId, NetworkId, OwnerId};
+use wats_model::policy::{Config, Policy};
+use wats_model::views::MAX_SUGGESTED;
 
 /// Something the trust graph is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -61,7 +61,7 @@ pub enum Output {
 pub struct Temper {
     /// `cold > 0`.
     pub cold: bool,
-    /// See [`crate::views::NetworkView::suggested`].
+    /// See [`wats_model::views::NetworkView::suggested`].
     pub suggested: Vec<KeyId>,
 }
 

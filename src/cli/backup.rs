@@ -6,9 +6,9 @@ use std::error::Error;
 use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
-use wats::config::Config;
-use wats::files::{new_private_file, private_directory};
-use wats::home::Home;
+use wats_config::Config;
+use wats_config::home::Home;
+use wats_files::{new_private_file, private_directory};
 
 /// Copy a node's directory, while it runs or not: its store as of now, its configuration and keys
 ///

@@ -9,8 +9,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use wats::client::{Client, blob_path};
-use wats::event::Hex32;
+use wats_api::client::{Client, blob_path};
+use wats_event::Hex32;
 
 /// Give files to the running node, and print the hash of each: an event names a blob by it
 #[derive(Debug, clap::Args)]

@@ -7,8 +7,8 @@ use super::pager::Paging;
 use super::shown::{DIM, HEAD, headline, label, plural, short};
 use serde_json::Value;
 use std::fmt::{self, Write};
-use wats::client::path;
-use wats::event::excerpt::excerpt;
+use wats_api::client::path;
+use wats_event::excerpt::excerpt;
 
 /// Show what the network knows, by tag, title, thread or time, with the first entries of each
 #[derive(Debug, clap::Args)]

@@ -20,7 +20,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let config = args.home.configured(&home)?;
     let mut out = anstream::stdout();
     match args.print {
-        true => out.write_all(wats::config::print(&config).as_bytes())?,
+        true => out.write_all(wats_config::print(&config).as_bytes())?,
         false => writeln!(out, "{}: no error", home.config_file().display())?,
     }
     Ok(ExitCode::SUCCESS)

@@ -10,9 +10,9 @@ use std::fmt;
 use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
-use wats::client::{Client, ClientError, path};
-use wats::event::Hex32;
-use wats_dataflows::ids::Millis;
+use wats_api::client::{Client, ClientError, path};
+use wats_event::Hex32;
+use wats_model::ids::Millis;
 
 /// The statuses, the best last.
 const STATUSES: [&str; 4] = ["contested", "unverified", "stale", "confirmed"];

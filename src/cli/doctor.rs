@@ -7,11 +7,11 @@ use std::error::Error;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
-use wats::config::Config;
 use wats::doctor::{Finding, Mode, State, copy_place, permissions, store};
-use wats::home::Home;
-use wats::node::Clock;
-use wats::store::{Sizes, Store, StoreError};
+use wats_config::Config;
+use wats_config::home::Home;
+use wats_model::clock::Clock;
+use wats_store::{Sizes, Store, StoreError};
 
 /// Examine a node: permissions, disk, clock, every record and blob, and every view against a recompute
 ///

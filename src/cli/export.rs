@@ -8,11 +8,11 @@ use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use wats::client::{self, Client};
-use wats::event::Hex32;
-use wats::export::{Wanted, export, holds, rescue};
-use wats::store::{Store, StoreError};
-use wats_dataflows::ids::Millis;
+use wats_api::client::{self, Client};
+use wats_event::Hex32;
+use wats_model::ids::Millis;
+use wats_store::export::{Wanted, export, holds, rescue};
+use wats_store::{Store, StoreError};
 
 /// Write a log of what the node holds: of everything, of a network, of a span of time, of a thread
 ///

@@ -5,9 +5,9 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use wats::files::new_private_file;
-use wats::generate::{Attack, Generator, Plan};
-use wats_dataflows::ids::Millis;
+use wats_files::new_private_file;
+use wats_generate::{Attack, Generator, Plan};
+use wats_model::ids::Millis;
 
 /// Make up a log: signed, skewed as real ones are, the same bytes for the same arguments
 ///
@@ -118,7 +118,7 @@ fn cannot_write(file: &Path, e: &io::Error) -> FileError {
 }
 
 fn network(id: &str) -> Result<String, &'static str> {
-    match wats::event::fields::is_network(id) {
+    match wats_event::fields::is_network(id) {
         true => Ok(id.to_owned()),
         false => Err("must be 1 to 64 of a-z, 0-9, `.`, `_` and `-`"),
     }

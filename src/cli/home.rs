@@ -4,12 +4,12 @@ use super::FileError;
 use clap::ValueHint;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use wats::client::{Client, ClientError, Node};
-use wats::config::{Config, Network};
-use wats::event::Hex32;
-use wats::explain::MIN_DIGITS;
-use wats::home::{Home, HomeError};
-use wats::store::{Sizes, Store};
+use wats_api::client::{Client, ClientError, Node};
+use wats_config::home::{Home, HomeError};
+use wats_config::{Config, Network};
+use wats_engine::explain::MIN_DIGITS;
+use wats_event::Hex32;
+use wats_store::{Sizes, Store};
 
 /// The node's directory
 #[derive(Clone, Debug, clap::Args)]

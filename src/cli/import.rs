@@ -10,12 +10,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use wats::client::{Client, ClientError};
-use wats::event::{MAX_RECORD_BYTES, Rules};
-use wats::import::{Imported, import};
-use wats::log::{Batch, Batches, Source};
-use wats::node::Clock;
-use wats::store::{Sizes, Store};
+use wats_api::client::{Client, ClientError};
+use wats_event::log::{Batch, Batches, Source};
+use wats_event::{MAX_RECORD_BYTES, Rules};
+use wats_model::clock::Clock;
+use wats_store::import::{Imported, import};
+use wats_store::{Sizes, Store};
 
 /// Take logs into the running node, or into a store that no node runs on
 ///
@@ -196,7 +196,7 @@ fn send_some(
 
 /// Whether a record says when another node received its event.
 fn is_dated(line: &[u8]) -> bool {
-    wats::log::read_record(line, &Rules::any()).received_at.is_some()
+    wats_event::log::read_record(line, &Rules::any()).received_at.is_some()
 }
 
 fn show(args: &Args, imported: &Imported) -> std::io::Result<()> {

@@ -4,9 +4,9 @@ use super::home::HomeArgs;
 use super::{FileError, Outcome};
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
-use wats::config::{Config, Network, print};
-use wats::event::Secret;
-use wats::files::{new_private_file, private_directory};
+use wats_config::{Config, Network, print};
+use wats_event::Secret;
+use wats_files::{new_private_file, private_directory};
 
 /// Make a node's directory: a configuration, and a key of your own in a network
 ///
@@ -29,7 +29,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     if file.exists() {
         return Err(FileError::new(&file, "is there already; edit it, or name another directory").into());
     }
-    if !wats::event::fields::is_network(&args.network) {
+    if !wats_event::fields::is_network(&args.network) {
         return Err(format!(
             "`{}` is no name of a network: 1 to 64 of a-z, 0-9, `.`, `_` and `-`",
             args.network

@@ -4,7 +4,7 @@ use super::{FileError, Outcome};
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use wats::event::Secret;
+use wats_event::Secret;
 
 /// Make a secret key, write it to a file, and print its public key
 ///
@@ -42,5 +42,5 @@ fn write(args: &Args, secret: &Secret) -> Result<(), FileError> {
         }
         _ => FileError::new(&args.key, format_args!("the key cannot be written: {e}")),
     };
-    wats::files::new_private_file(&args.key, secret.to_key_file().as_bytes()).map_err(failed)
+    wats_files::new_private_file(&args.key, secret.to_key_file().as_bytes()).map_err(failed)
 }

@@ -6,9 +6,9 @@ use rmcp::ServiceExt;
 use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
-use wats::home::HomeError;
-use wats::mcp::{Agent, Profile, Starter, Way};
-use wats::outbox::Outbox;
+use wats_agent::idempotency::Outbox;
+use wats_agent::mcp::{Agent, Profile, Starter, Way};
+use wats_config::home::HomeError;
 
 /// Give AI agents the network's memory: tools of the Model Context Protocol, on standard input and output
 ///

@@ -41,9 +41,9 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use wats::client::ClientError;
-use wats::config::Config;
-use wats_dataflows::ids::Millis;
+use wats_api::client::ClientError;
+use wats_config::Config;
+use wats_model::ids::Millis;
 
 /// The knowledge engine of a network of AI agents: signed events in, explained statuses out.
 #[derive(Debug, Parser)]
@@ -206,5 +206,5 @@ fn time(text: &str) -> Result<Millis, String> {
 
 /// A span on the command line.
 fn span(text: &str) -> Result<Millis, String> {
-    wats::config::span(text).ok_or_else(|| "not a span like 1d, 12h, 90m, 30s or 500ms".to_owned())
+    wats_config::span(text).ok_or_else(|| "not a span like 1d, 12h, 90m, 30s or 500ms".to_owned())
 }

@@ -5,13 +5,14 @@ use super::home::{HomeArgs, sweep};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use wats::config::Config;
-use wats::files::private_directory;
-use wats::home::{Home, HomeError};
-use wats::mcp::Profile;
-use wats::node::{Clock, Node, Settings};
-use wats::outbox::Outbox;
-use wats::store::Sizes;
+use wats_agent::idempotency::Outbox;
+use wats_agent::mcp::{self, Profile};
+use wats_config::Config;
+use wats_config::home::{Home, HomeError};
+use wats_files::private_directory;
+use wats_model::clock::Clock;
+use wats_node::{Agents, Node, Settings};
+use wats_store::Sizes;
 
 /// Run a node: take events in, keep them, and keep the views of them current
 ///
@@ -64,7 +65,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         workers: args.workers.unwrap_or(config.node.workers),
         sizes: Sizes { cache: config.node.cache_bytes, writes: config.node.write_buffer_bytes },
         clock: Clock::Wall,
-        profiles: profiles(&home, &config)?,
+        agents: Some(agents(profiles(&home, &config)?)),
         config,
     };
     let node = Node::start(settings)?;
@@ -72,6 +73,11 @@ pub(super) fn run(args: &Args) -> Outcome {
     node.stop()?;
     ended?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What serves agents over HTTP.
+fn agents(profiles: Vec<Profile>) -> Agents {
+    Agents::new(move |node, listen, stop| mcp::routes(profiles.clone(), node, listen, stop))
 }
 
 /// The own key of each network that has one here.

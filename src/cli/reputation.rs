@@ -7,9 +7,9 @@ use serde_json::Value;
 use std::error::Error;
 use std::io::Write;
 use std::process::ExitCode;
-use wats::client::Client;
-use wats::explain::amount;
-use wats_dataflows::fixed::Fixed;
+use wats_api::client::Client;
+use wats_engine::explain::amount;
+use wats_model::fixed::Fixed;
 
 /// What the running node thinks of keys, in your eyes and nobody else's
 #[derive(Debug, clap::Args)]

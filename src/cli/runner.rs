@@ -4,8 +4,8 @@ use super::Outcome;
 use super::home::HomeArgs;
 use super::mcp::agent;
 use std::process::ExitCode;
-use wats::node::Clock;
-use wats::runner::Runner;
+use wats_agent::runner::Runner;
+use wats_model::clock::Clock;
 
 /// Run a command of yours when there is something for your agent to do, within a budget
 ///

@@ -7,10 +7,11 @@ use indicatif::BinaryBytes;
 use serde_json::Value;
 use std::fmt::{self, Write};
 use std::io::{self, IsTerminal};
-use wats::event::Hex32;
-use wats::event::excerpt::{excerpt, readable};
-use wats::event::fields::DIGEST;
-use wats::labels::{MEMBER, helped_by};
+use wats_engine::labels::helped_by;
+use wats_event::Hex32;
+use wats_event::excerpt::{excerpt, readable};
+use wats_event::fields::DIGEST;
+use wats_model::views::NETWORK_LABEL;
 
 /// What stands out.
 pub(super) const HEAD: Style = Style::new().bold();
@@ -125,7 +126,7 @@ pub(super) fn note(line: &str) {
 
 /// The same without a line end or a colour.
 pub(super) fn label_line(network: &str, answer: &Value) -> Option<String> {
-    let told = &answer[MEMBER];
+    let told = &answer[NETWORK_LABEL];
     let (label, advice) = (told["label"].as_str()?, told["advice"].as_str()?);
     let most = told["key"].as_str().map(helped_by);
     line(&format!("{network} is {label}: {advice}{}", most.unwrap_or_default()))

@@ -4,8 +4,8 @@ use super::{FileError, Outcome};
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use wats::event::{Draft, MAX_BYTES, Secret};
-use wats::node::Clock;
+use wats_event::{Draft, MAX_BYTES, Secret};
+use wats_model::clock::Clock;
 
 /// Sign an event: the unsigned JSON object on standard input, the signed one on standard output
 ///
@@ -25,7 +25,7 @@ const MAX_KEY: u64 = 4096;
 
 pub(super) fn run(args: &Args) -> Outcome {
     let failed = |what: String| FileError::new(&args.key, what);
-    let text = wats::config::read_capped(&args.key, MAX_KEY)
+    let text = wats_config::read_capped(&args.key, MAX_KEY)
         .map_err(|e| failed(format!("the key cannot be read: {e}; `wats keygen` makes one")))?;
     let secret = Secret::from_key_file(&text).map_err(|e| failed(e.to_string()))?;
 

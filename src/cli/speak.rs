@@ -10,10 +10,10 @@ use std::error::Error;
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use wats::client::Client;
-use wats::event::fields::DIGEST;
-use wats::event::{Draft, Hex32, MAX_BYTES};
-use wats::node::Clock;
+use wats_api::client::Client;
+use wats_event::fields::DIGEST;
+use wats_event::{Draft, Hex32, MAX_BYTES};
+use wats_model::clock::Clock;
 
 /// What comes with it
 #[derive(Debug, clap::Args)]

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use wats::event::{Code, Hex32, Refusal};
-use wats::log::{Checked, LogError, Options, Record, Source, read};
+use wats_event::log::{Checked, LogError, Options, Record, Source, read};
+use wats_event::{Code, Hex32, Refusal};
 
 /// Check every record of logs: counts, and each refused line with its code and reason
 ///

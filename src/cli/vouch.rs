@@ -6,7 +6,7 @@ use super::speak::sign_and_send;
 use serde_json::json;
 use std::io::Write;
 use std::process::ExitCode;
-use wats::event::Hex32;
+use wats_event::Hex32;
 
 /// Vouch for a key, or take it back: trust flows from you to those you vouch for
 #[derive(Debug, clap::Args)]

@@ -1,14 +1,14 @@
 //! Blobs: every file against its hash, and what the sequence says is held against the files.
 
 use super::{Finding, Mode, State, finding};
-use crate::blobs::Found;
-use crate::event::Hex32;
-use crate::node::NodeError;
-use crate::store::{Appender, Store, StoreError};
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
-use wats_dataflows::ids::Millis;
+use wats_event::Hex32;
+use wats_model::ids::Millis;
+use wats_node::NodeError;
+use wats_store::blobs::Found;
+use wats_store::{Appender, Store, StoreError};
 
 /// What is wrong, by what would put it right.
 #[derive(Debug, Default)]

@@ -4,8 +4,8 @@ use super::{Story, http, ids};
 use crate::node::{react_of, signed_in};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use wats::event::Hex32;
-use wats_dataflows::ids::Millis;
+use wats_event::Hex32;
+use wats_model::ids::Millis;
 
 fn browse(story: &Story, rest: &str) -> Value {
     story.get(&format!("/v1/browse?network=main&{rest}"))

@@ -177,7 +177,10 @@ fn the_document_has_every_route_and_no_other() {
             }
         }
     }
-    let sources = [include_str!("../../src/node/http/mod.rs"), include_str!("../../src/node/http/blobs.rs")];
+    let sources = [
+        include_str!("../../crates/node/src/http/mod.rs"),
+        include_str!("../../crates/node/src/http/blobs.rs"),
+    ];
     let served: usize = sources.iter().map(|source| source.matches(".route(\"").count()).sum();
     let paths = api.0["paths"].as_object().expect("paths").len();
     assert_eq!(served, paths, "routes and described paths");

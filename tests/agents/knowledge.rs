@@ -43,7 +43,7 @@ fn a_page_of_large_entries_ends_early() {
     for n in 0..7 {
         let digest = json!({ "kind": "x.wearetheswarm.digest", "title": format!("{n}"), "text": "x",
             "refs": [story.answer], "data": { "log": "x".repeat(240_000) } });
-        let digest = story.send(signed_in("main", 2, at.after(wats_dataflows::ids::Millis(n)), digest));
+        let digest = story.send(signed_in("main", 2, at.after(wats_model::ids::Millis(n)), digest));
         for key in [1, 3] {
             story.send(react_of(key, at, digest, json!({ "value": 1, "evidence": "yes" })));
         }
@@ -74,7 +74,7 @@ fn pages_go_on_after_an_entry() {
     let mut all = Vec::new();
     for n in 0..5 {
         let digest = json!({ "kind": "x.wearetheswarm.digest", "title": format!("{n}"), "text": "x", "refs": [story.answer] });
-        let digest = story.send(signed_in("main", 2, at.after(wats_dataflows::ids::Millis(n)), digest));
+        let digest = story.send(signed_in("main", 2, at.after(wats_model::ids::Millis(n)), digest));
         for key in [1, 3] {
             story.send(react_of(key, at, digest, json!({ "value": 1, "evidence": "yes" })));
         }

@@ -3,9 +3,9 @@
 use super::http;
 use super::node::{Running, network, post_of, react_of, secret, signed_in};
 use serde_json::{Value, json};
-use wats::client::{Client, Node as Address};
-use wats::event::Hex32;
-use wats_dataflows::ids::Millis;
+use wats_api::client::{Client, Node as Address};
+use wats_event::Hex32;
+use wats_model::ids::Millis;
 
 const LABEL: &str = "network_label";
 

@@ -22,8 +22,8 @@ mod waiting;
 
 use node::{Running, post_of, react_of, secret, signed_in};
 use serde_json::{Value, json};
-use wats::event::Hex32;
-use wats_dataflows::ids::Millis;
+use wats_event::Hex32;
+use wats_model::ids::Millis;
 
 /// Key 1 reads and vouches for 2 and 3; 4 is nobody. 5 asks, 2 and 4 answer, 3 confirms what 2 says.
 struct Story {

@@ -6,14 +6,14 @@ use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use wats::config::Config;
-use wats::event::Hex32;
-use wats::import::{Imported, import};
-use wats::log::Source;
-use wats::said::Said;
-use wats::store::{Logged, Seq, Sizes, Store};
-use wats_dataflows::ids::Millis;
-use wats_dataflows::policy::Policy;
+use wats_config::Config;
+use wats_event::Hex32;
+use wats_event::log::Source;
+use wats_event::stored_event::Said;
+use wats_model::ids::Millis;
+use wats_model::policy::Policy;
+use wats_store::import::{Imported, import};
+use wats_store::{Logged, Seq, Sizes, Store};
 
 /// For each question whose asker has weight, the answer that it accepted is the first of its thread.
 #[test]

@@ -4,8 +4,8 @@ use super::{Story, http, ids, stray};
 use crate::node::{Running, secret, signed_in};
 use serde_json::{Value, json};
 use std::thread::{self, JoinHandle};
-use wats::event::Hex32;
-use wats_dataflows::ids::Millis;
+use wats_event::Hex32;
+use wats_model::ids::Millis;
 
 /// The head start that nobody configured.
 const HEAD_START: Millis = Millis(10_000);

@@ -37,7 +37,7 @@ fn no_reply_holds_a_number_that_is_derived_from_trust() {
     assert_eq!(put.status, 201);
     story.running.settle();
     let authors = story.running.store().read().authors("main").expect("readable");
-    let of = |a: &wats::store::AuthorRecord| [a.trust.0, a.floor.0, a.weight.0, a.reputation.0, a.voice.0];
+    let of = |a: &wats_store::AuthorRecord| [a.trust.0, a.floor.0, a.weight.0, a.reputation.0, a.voice.0];
     let posts = story.running.store().read().posts("main").expect("readable");
     let mut secrets: Vec<f64> = authors.iter().flat_map(|(_, a)| of(a)).map(|n| n as f64).collect();
     secrets.extend(posts.iter().map(|(_, post)| post.score.0 as f64));

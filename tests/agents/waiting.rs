@@ -6,7 +6,7 @@ use crate::node::{react_of, secret, signed_in};
 use serde_json::{Value, json};
 use std::thread;
 use std::time::Duration;
-use wats_dataflows::ids::Millis;
+use wats_model::ids::Millis;
 
 fn cursor(story: &Story, filter: &str) -> String {
     let page = story.get(&format!("/v1/wait?network=main&timeout=0{filter}"));

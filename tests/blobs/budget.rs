@@ -7,9 +7,9 @@ use super::node::{Running, signed_in};
 use super::{KIB, attach, bytes, hash, held, owner, path, post_with, put, react, vouch};
 use serde_json::{Value, json};
 use std::io::Cursor;
-use wats::event::Hex32;
-use wats::log::{Options, Source, read};
-use wats_dataflows::ids::Millis;
+use wats_event::Hex32;
+use wats_event::log::{Options, Source, read};
+use wats_model::ids::Millis;
 
 /// The order in which blobs would go, computed the slow way from the store's own log.
 fn slowly(node: &Running) -> Vec<Hex32> {

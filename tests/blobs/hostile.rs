@@ -6,8 +6,8 @@ use super::{HOUR, KIB, attach, bytes, hash, held, owner, path, post_with, put, r
 use serde_json::json;
 use std::io::Write;
 use std::net::TcpStream;
-use wats::event::Hex32;
-use wats_dataflows::ids::Millis;
+use wats_event::Hex32;
+use wats_model::ids::Millis;
 
 #[test]
 fn a_thousand_slow_uploads_cost_little() {

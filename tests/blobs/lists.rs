@@ -5,8 +5,8 @@ use super::node::Running;
 use super::{KIB, bytes, hash, held, path, post_with, react, vouch};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use wats::event::Hex32;
-use wats_dataflows::ids::Millis;
+use wats_event::Hex32;
+use wats_model::ids::Millis;
 
 fn about(node: &Running, blob: Hex32) -> Value {
     node.settle();

@@ -7,7 +7,7 @@ use serde_json::json;
 use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use wats::event::Hex32;
+use wats_event::Hex32;
 
 /// Turns a bit in the middle of a file.
 fn damage(path: &Path) {

@@ -20,9 +20,9 @@ use http::{Answer, call};
 use node::{Running, signed_in};
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use wats::client::Client;
-use wats::event::Hex32;
-use wats_dataflows::ids::Millis;
+use wats_api::client::Client;
+use wats_event::Hex32;
+use wats_model::ids::Millis;
 
 /// The hash of some bytes.
 pub fn hash(bytes: &[u8]) -> Hex32 {
@@ -56,7 +56,7 @@ pub fn held(node: &Running, bytes: &[u8]) -> Hex32 {
 
 /// The owner's own connection.
 pub fn owner(node: &Running) -> Client {
-    Client::connect(wats::client::Node::Socket(node.settings.socket.clone())).expect("a socket")
+    Client::connect(wats_api::client::Node::Socket(node.settings.socket.clone())).expect("a socket")
 }
 
 /// The file of a blob.

@@ -4,7 +4,7 @@ use super::http::{answer, call, connect, get, head};
 use super::node::{Running, settings};
 use super::{KIB, bytes, file, hash, held, owner, path, put};
 use std::io::Write;
-use wats::node::http::Token;
+use wats_config::Token;
 
 #[test]
 fn a_blob_comes_back_as_it_was_sent() {

@@ -13,11 +13,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
-use wats::client::{Client, Node};
-use wats::config::Config;
 use wats::doctor::{Mode, State, blobs};
-use wats::event::Hex32;
-use wats_dataflows::ids::Millis;
+use wats_api::client::{Client, Node};
+use wats_config::Config;
+use wats_event::Hex32;
+use wats_model::ids::Millis;
 
 /// Blobs of a round.
 const ROUND: u64 = 60;

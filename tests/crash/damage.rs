@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use wats::store::{Appender, Part, Sizes, Store};
+use wats_store::{Appender, Part, Sizes, Store};
 
 /// What became of a start on damaged files.
 #[derive(Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
-use wats::event::Hex32;
+use wats_event::Hex32;
 
 /// A small disk.
 struct Disk(PathBuf);
@@ -27,7 +27,7 @@ impl Disk {
     }
 
     fn free(&self) -> u64 {
-        wats::node::free_disk(&self.0).expect("a disk")
+        wats_node::free_disk(&self.0).expect("a disk")
     }
 }
 
@@ -85,7 +85,7 @@ fn fills_and_recovers(name: &str, min_free_disk: u64) {
         held.extend(post_until_full(&node, &format!("round {round}")));
         // It keeps refusing, and keeps answering, while time goes on.
         for n in 0..20 {
-            node.pass(wats_dataflows::ids::Millis::days(1));
+            node.pass(wats_model::ids::Millis::days(1));
             let (_, event) =
                 post_of(3, node.now(), &format!("round {round}, too much {n} {}", "y".repeat(60_000)));
             let answer = post(node.address(), &event);

@@ -11,8 +11,8 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
-use wats::config::Config;
-use wats::event::Hex32;
+use wats_config::Config;
+use wats_event::Hex32;
 
 /// How many rounds: more in a long test.
 pub fn rounds(few: usize) -> usize {

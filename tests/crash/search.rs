@@ -13,12 +13,12 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use wats::event::Hex32;
-use wats::search::document::Document;
-use wats::search::{CANDIDATES, Filter, Index, MAX_BAND, Request, Search, catch_up};
-use wats::store::{Logged, Seq, Store};
-use wats_dataflows::fixed::Fixed;
-use wats_dataflows::ids::Millis;
+use wats_event::Hex32;
+use wats_model::fixed::Fixed;
+use wats_model::ids::Millis;
+use wats_search::document::Document;
+use wats_search::{CANDIDATES, Filter, Index, MAX_BAND, Request, Search, catch_up};
+use wats_store::{Logged, Seq, Store};
 
 /// How long a test waits before it fails.
 const LONG: Duration = Duration::from_secs(60);

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::io::Read;
-use wats::config::Config;
-use wats::event::Hex32;
-use wats::generate::{Generator, Plan};
-use wats::intake::{Change, Intake};
-use wats::log::{Options, Record, Source, read};
-use wats_dataflows::facts::EventFact;
-use wats_dataflows::ids::{BlobId, EventId, Millis};
-use wats_dataflows::views::PostView;
+use wats_config::Config;
+use wats_engine::interner::{Change, Intake};
+use wats_event::Hex32;
+use wats_event::log::{Options, Record, Source, read};
+use wats_generate::{Generator, Plan};
+use wats_model::facts::EventFact;
+use wats_model::ids::{BlobId, EventId, Millis};
+use wats_model::views::PostView;
 use wats_oracle::{State, Views, evaluate};
 
 /// A log that was read, every record of it valid.

@@ -1,7 +1,7 @@
 //! What a generated log holds, counted from its JSON.
 
 use std::collections::{BTreeMap, BTreeSet};
-use wats::generate::Plan;
+use wats_generate::Plan;
 
 /// What a log is to hold.
 pub const FEATURES: &[&str] = &[

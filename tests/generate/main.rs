@@ -7,10 +7,10 @@ use answers::Log;
 use features::{FEATURES, features};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use wats::config::Config;
-use wats::event::Hex32;
-use wats::generate::{Attack, Generator, Plan, Record, Said};
-use wats_dataflows::views::{PostView, Status};
+use wats_config::Config;
+use wats_event::Hex32;
+use wats_generate::{Attack, Generator, Plan, Record, Said};
+use wats_model::views::{PostView, Status};
 
 fn text(plan: &Plan) -> String {
     let mut out = Vec::new();

@@ -8,7 +8,7 @@ mod strangers;
 mod worn;
 
 use super::*;
-use wats_dataflows::ids::GroupId;
+use wats_model::ids::GroupId;
 use wats_oracle::Views;
 use wats_oracle::build::Build;
 

@@ -1,7 +1,7 @@
 //! Section 4: what stands.
 
 use super::*;
-use wats_dataflows::views::Why;
+use wats_model::views::Why;
 
 /// An author, a critic who contradicts its post with evidence, and others.
 fn contested<const N: usize>() -> (Story, EventId, EventId, KeyId, [KeyId; N]) {

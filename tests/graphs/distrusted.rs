@@ -1,7 +1,7 @@
 //! Section 3, *Distrusted keys*: whom the reader will not hear, whoever vouches.
 
 use super::*;
-use wats_dataflows::ids::GroupId;
+use wats_model::ids::GroupId;
 
 /// A reader and two friends that it vouches for, and a key that it distrusts.
 fn with_distrusted() -> (Story, KeyId, [KeyId; 2], KeyId) {

@@ -162,7 +162,7 @@ fn a_digest_needs_sources_and_two_voices() {
 fn a_digest_that_answers_and_is_accepted_qualifies() {
     let (mut s, ask, answer, [asker, _, _, _, curator]) = asked();
     let digest = s.digest(curator, &[answer], DAY(4));
-    s.post_mut(digest).reply = Some(wats_dataflows::facts::Reply { parent: ask, thread: ask });
+    s.post_mut(digest).reply = Some(wats_model::facts::Reply { parent: ask, thread: ask });
     s.accept(asker, digest, DAY(5));
     let views = s.at(DAY(5));
     assert_eq!(entries(&views), [(digest, true, vec![ask])]);

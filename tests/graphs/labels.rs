@@ -1,8 +1,8 @@
 //! Section 3, *Cold start*: what readers are told of a whole network, and whom a vouch would help most.
 
 use super::*;
-use wats_dataflows::ids::NetworkId;
-use wats_dataflows::views::{MAX_SUGGESTED, NetworkLabel};
+use wats_model::ids::NetworkId;
+use wats_model::views::{MAX_SUGGESTED, NetworkLabel};
 
 /// The label of the network, and whom it suggests.
 fn label(s: &mut Story, now: Millis) -> Option<(NetworkLabel, Vec<KeyId>)> {

@@ -20,10 +20,10 @@ mod survival;
 mod trust;
 
 use story::{DAY, Story};
-use wats_dataflows::facts::{Evidence, React};
-use wats_dataflows::fixed::Fixed;
-use wats_dataflows::ids::{BlobId, EventId, KeyId, Millis, OwnerId};
-use wats_dataflows::views::{Counts, Status};
+use wats_model::facts::{Evidence, React};
+use wats_model::fixed::Fixed;
+use wats_model::ids::{BlobId, EventId, KeyId, Millis, OwnerId};
+use wats_model::views::{Counts, Status};
 use wats_oracle::build::react;
 
 /// `r(ONE)`: the weight of the reader, and of each of up to seven keys that it vouches for.

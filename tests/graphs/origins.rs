@@ -1,7 +1,7 @@
 //! Section 3: groups, origins, classes, sponsors, and how a crowd is counted.
 
 use super::*;
-use wats_dataflows::ids::{GroupId, NetworkId};
+use wats_model::ids::{GroupId, NetworkId};
 
 fn confirm_each(s: &mut Story, keys: &[KeyId], post: EventId, at: Millis) {
     keys.iter().for_each(|k| {

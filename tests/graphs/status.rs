@@ -1,7 +1,7 @@
 //! Section 6: statuses, scores, counts.
 
 use super::*;
-use wats_dataflows::views::Why;
+use wats_model::views::Why;
 
 #[test]
 fn light_support_confirms_nothing() {

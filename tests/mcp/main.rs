@@ -18,9 +18,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use wats::client::{Client, Node as Address};
-use wats::event::{Secret, sign};
-use wats::node::Clock;
+use wats_api::client::{Client, Node as Address};
+use wats_event::{Secret, sign};
+use wats_model::clock::Clock;
 
 /// How long a test waits before it fails.
 const LONG: Duration = Duration::from_secs(120);

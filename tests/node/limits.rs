@@ -9,8 +9,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
-use wats::client::Client;
-use wats_dataflows::ids::Millis;
+use wats_api::client::Client;
+use wats_model::ids::Millis;
 
 /// A connection from another address of this machine.
 fn connect_from(last: u8, to: SocketAddr) -> TcpStream {
@@ -83,7 +83,7 @@ fn a_source_that_sends_too_much_is_told_to_wait() {
     let other = post_lines_from(2, node.address(), &events[33..36].join("\n"));
     assert_eq!(tally(&other.lines()), BTreeMap::from([("accepted".into(), 3)]));
     let mut owner =
-        Client::connect(wats::client::Node::Socket(node.settings.socket.clone())).expect("a socket");
+        Client::connect(wats_api::client::Node::Socket(node.settings.socket.clone())).expect("a socket");
     let outcomes = owner.lines("/v1/events", events.join("\n").into_bytes()).expect("outcomes");
     assert_eq!(tally(&outcomes).get("source_limited"), None);
     node.check();
@@ -168,7 +168,7 @@ fn without_room_a_client_is_told_to_come_again() {
         }
     });
     assert!(busy > 0, "there was always room");
-    assert!(most <= 2 * wats::event::MAX_BYTES as u64, "{most} bytes waited");
+    assert!(most <= 2 * wats_event::MAX_BYTES as u64, "{most} bytes waited");
     // What was not taken may be sent again, and what was taken too.
     for batch in &batches {
         for some in batch.chunks(100) {
@@ -258,7 +258,7 @@ fn a_thousand_slow_connections_and_bodies_stop_nobody() {
         })
         .collect();
     let mut owner =
-        Client::connect(wats::client::Node::Socket(node.settings.socket.clone())).expect("a socket");
+        Client::connect(wats_api::client::Node::Socket(node.settings.socket.clone())).expect("a socket");
     for event in &events[..20] {
         assert_eq!(post(node.address(), event).status, 201);
         assert_eq!(get(node.address(), "/readyz").status, 200);

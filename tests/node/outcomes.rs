@@ -5,11 +5,11 @@ use super::node::{Running, START, network, post_of, react_of, secret, signed_in}
 use serde_json::{Value, json};
 use std::io::Write;
 use std::net::Shutdown;
-use wats::client::{Client, ClientError};
-use wats::config::Network;
-use wats::event::{MAX_BYTES, MAX_RECORD_BYTES};
-use wats::node::http::Token;
-use wats_dataflows::ids::Millis;
+use wats_api::client::{Client, ClientError};
+use wats_config::Network;
+use wats_config::Token;
+use wats_event::{MAX_BYTES, MAX_RECORD_BYTES};
+use wats_model::ids::Millis;
 
 /// Changes a member of a signed event.
 fn tampered(event: &str, change: impl FnOnce(&mut Value)) -> String {
@@ -32,7 +32,7 @@ fn an_event_is_accepted_once_and_then_a_duplicate() {
         assert_eq!(again.json()["seq"], 1);
     }
     let mut client =
-        Client::connect(wats::client::Node::Socket(node.settings.socket.clone())).expect("a socket");
+        Client::connect(wats_api::client::Node::Socket(node.settings.socket.clone())).expect("a socket");
     assert_eq!(client.event(&event).expect("a success")["outcome"], "duplicate");
     node.check();
     let held = get(node.address(), &format!("/v1/events/{id}"));
@@ -83,7 +83,7 @@ fn each_refusal_has_its_code_and_status() {
         assert!(!answer.json()["detail"].as_str().expect("words").is_empty());
         assert_eq!(answer.header("retry-after"), None);
     }
-    let mut client = Client::connect(wats::client::Node::Address(node.address())).expect("an address");
+    let mut client = Client::connect(wats_api::client::Node::Address(node.address())).expect("an address");
     let error = client.event("{}").expect_err("no event");
     assert!(matches!(error, ClientError::Refused { status: 422, .. }), "{error}");
     node.check();
@@ -176,7 +176,7 @@ fn the_largest_event_comes_in_and_out_with_its_date() {
     assert_eq!(post_lines(node.address(), &larger).lines()[0]["code"], "too_large");
     assert_eq!(post(node.address(), &format!("{}\u{c}", post_of(2, START, "fed").1)).short().1, "bad_json");
     let mut owner =
-        Client::connect(wats::client::Node::Socket(node.settings.socket.clone())).expect("a socket");
+        Client::connect(wats_api::client::Node::Socket(node.settings.socket.clone())).expect("a socket");
     let in_record = |event: &str, fill: usize| {
         format!("{around}{{\"received_at\":{},{}\"event\":{event}}}{around}", START.0 - 5, " ".repeat(fill))
     };
@@ -327,13 +327,13 @@ fn with_a_token_only_those_who_show_it_write() {
     }
     assert_eq!(node.store().last().expect("a sequence").0, 0);
     assert_eq!(send(&[JSON, ("Authorization", &format!("Bearer {secret}"))]), 201);
-    let at = wats::client::Node::Address(node.address());
+    let at = wats_api::client::Node::Address(node.address());
     let mut client = Client::connect(at).expect("an address").with_token(secret.into());
     assert_eq!(client.event(&event).expect("a success")["outcome"], "duplicate");
     // Reading needs none, and the owner none at all.
     assert_eq!(get(node.address(), &format!("/v1/events/{id}")).status, 200);
     let mut owner =
-        Client::connect(wats::client::Node::Socket(node.settings.socket.clone())).expect("a socket");
+        Client::connect(wats_api::client::Node::Socket(node.settings.socket.clone())).expect("a socket");
     assert_eq!(owner.event(&event).expect("a success")["outcome"], "duplicate");
     assert_eq!(Token::new("short"), None);
 }
@@ -349,7 +349,7 @@ fn what_is_named_after_the_future_is_received_now() {
         START.0 - 1000
     );
     let mut owner =
-        Client::connect(wats::client::Node::Socket(node.settings.socket.clone())).expect("a socket");
+        Client::connect(wats_api::client::Node::Socket(node.settings.socket.clone())).expect("a socket");
     let outcomes = owner.lines("/admin/import", lines.into_bytes()).expect("outcomes");
     assert!(outcomes.iter().all(|line| line["outcome"] == "accepted"), "{outcomes:?}");
     node.check();

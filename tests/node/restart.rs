@@ -9,10 +9,10 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use wats::doctor;
-use wats::event::{Hex32, Rules};
-use wats::node::NodeError;
-use wats::store::{Appender, SCHEMA, StoreError, Ticked, ViewBatch};
-use wats_dataflows::ids::Millis;
+use wats_event::{Hex32, Rules};
+use wats_model::ids::Millis;
+use wats_node::NodeError;
+use wats_store::{Appender, SCHEMA, StoreError, Ticked, ViewBatch};
 
 /// A node with a generated log, and its reader.
 fn with_log(name: &str, seed: u64, events: u64) -> (Running, Vec<String>) {
@@ -75,7 +75,7 @@ fn lost_and_wrong_views_are_corrected() {
     wrong.post("main", Hex32([7; 32]), Some(&better)).expect("a record");
     wrong.author("elsewhere", authors[0].0, Some(&authors[0].1)).expect("a record");
     wrong
-        .entry("main", posts[2].0, true, Some(&wats::store::EntryRecord { threads: vec![posts[0].0] }))
+        .entry("main", posts[2].0, true, Some(&wats_store::EntryRecord { threads: vec![posts[0].0] }))
         .expect("a record");
     store.publish(&wrong, Ticked::default()).expect("written");
     drop(store);
@@ -157,7 +157,7 @@ fn an_event_that_an_earlier_edition_took_stays_and_is_left_out() {
     let (id, text) = {
         let store = Arc::new(open(&node.settings.store));
         let (_, valid) = post_of(2, node.now(), "taken then");
-        let mut event = wats::event::parse(valid.as_bytes(), &Rules::any()).expect("valid");
+        let mut event = wats_event::parse(valid.as_bytes(), &Rules::any()).expect("valid");
         let (id, text) = of_an_earlier_edition(event.author, node.now());
         event.id = id;
         let mut appender = Appender::new(store).expect("a store");
@@ -165,7 +165,7 @@ fn an_event_that_an_earlier_edition_took_stays_and_is_left_out() {
         appender.commit().expect("durable");
         (id, text)
     };
-    assert!(wats::event::parse(text.as_bytes(), &Rules::any()).is_err());
+    assert!(wats_event::parse(text.as_bytes(), &Rules::any()).is_err());
     node.start().expect("it starts");
     assert_eq!(differ(&before, &views(&node)), None);
     assert!(node.store().held(id).expect("readable").is_some(), "nothing acknowledged is lost");
@@ -176,14 +176,14 @@ fn an_event_that_an_earlier_edition_took_stays_and_is_left_out() {
     assert!(found.iter().all(|finding| finding.state == doctor::State::Good), "{found:?}");
     // A bit of it that changes is damage all the same.
     let changed = text.replace("1e+300", "1e+301");
-    assert_eq!(wats::log::read_stored(&text, id, &Rules::any()), Ok(None));
-    assert!(wats::log::read_stored(&changed, id, &Rules::any()).is_err());
+    assert_eq!(wats_event::log::read_stored(&text, id, &Rules::any()), Ok(None));
+    assert!(wats_event::log::read_stored(&changed, id, &Rules::any()).is_err());
 }
 
 #[test]
 fn a_second_process_is_told_who_holds_the_store() {
     let mut node = Running::new("locked");
-    let second = wats::node::Node::start(node.settings.clone()).expect_err("locked");
+    let second = wats_node::Node::start(node.settings.clone()).expect_err("locked");
     let me = std::process::id();
     assert!(matches!(second, NodeError::Store(StoreError::Locked { pid: Some(pid), .. }) if pid == me));
     // From another process, by the command line: the directory of the node is one above its store.

@@ -3,8 +3,8 @@
 use super::http::{get, post};
 use super::node::{Running, generated, network, post_of, scratch, settings};
 use std::net::TcpListener;
-use wats::node::http::Token;
-use wats::node::{Node, NodeError, Phase};
+use wats_config::Token;
+use wats_node::{Node, NodeError, Phase};
 
 #[test]
 fn off_the_loopback_a_node_needs_a_token() {

@@ -5,11 +5,11 @@ use super::node::{Running, generated, network, post_of, react_of, secret, signed
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
-use wats::node::Clock;
-use wats_dataflows::ids::Millis;
+use wats_model::clock::Clock;
+use wats_model::ids::Millis;
 
 /// A post of key 2 that the reader confirms and key 3 votes for.
-fn confirmed(node: &Running) -> wats::event::Hex32 {
+fn confirmed(node: &Running) -> wats_event::Hex32 {
     let at = node.now();
     let (id, text) = post_of(2, at, "it works like this");
     let (_, confirm) = react_of(1, at, id, json!({ "value": 1, "evidence": "it does" }));
@@ -137,7 +137,7 @@ fn on_the_clock_of_the_machine_time_moves_by_itself() {
     let id = confirmed(&node);
     node.until("a stale post", |node| {
         let view = node.core().store.read().post("main", id).expect("readable");
-        view.is_some_and(|view| wats::document::status_name(view.status) == "stale")
+        view.is_some_and(|view| view.status.name() == "stale")
     });
     super::views::assert_views(node.store(), &node.settings.config);
 }

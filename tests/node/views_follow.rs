@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use wats::client::Client;
-use wats::event::Hex32;
-use wats::store::Order;
-use wats_dataflows::ids::Millis;
+use wats_api::client::Client;
+use wats_event::Hex32;
+use wats_model::ids::Millis;
+use wats_store::Order;
 
 /// Sends events from several clients at once, some of them twice.
 fn send(node: &Running, events: &[String], clients: usize) {
@@ -58,7 +58,7 @@ fn views_are_what_a_replay_of_the_export_gives() {
 #[test]
 fn the_log_of_another_node_gives_the_views_of_that_node() {
     let (plan, events) = generated(6, 1_500);
-    let read_by = |settings: &mut wats::node::Settings| {
+    let read_by = |settings: &mut wats_node::Settings| {
         settings.config.networks = Some(vec![network("main", plan.reader())]);
     };
     let (one, other) = (Running::with("imported_from", read_by), Running::with("imported_into", read_by));
@@ -72,7 +72,7 @@ fn the_log_of_another_node_gives_the_views_of_that_node() {
     // What it held before is held since the earlier of the two times.
     send(&other, &events[..100], 1);
     let mut owner =
-        Client::connect(wats::client::Node::Socket(other.settings.socket.clone())).expect("a socket");
+        Client::connect(wats_api::client::Node::Socket(other.settings.socket.clone())).expect("a socket");
     let outcomes = owner.lines("/admin/import", log.into_bytes()).expect("outcomes");
     assert!(outcomes.iter().all(|l| l["outcome"] == "accepted" || l["outcome"] == "duplicate"));
     other.check();
@@ -80,7 +80,7 @@ fn the_log_of_another_node_gives_the_views_of_that_node() {
     assert_eq!(super::views::differ(&views(&one), &views(&other)), None);
     let mut whole = Vec::new();
     let mut owner =
-        Client::connect(wats::client::Node::Socket(one.settings.socket.clone())).expect("a socket");
+        Client::connect(wats_api::client::Node::Socket(one.settings.socket.clone())).expect("a socket");
     owner.copy("/admin/export", &mut whole).expect("an export");
     assert_eq!(String::from_utf8(whole).expect("UTF-8"), super::views::exported(one.store()));
 }
@@ -89,11 +89,11 @@ fn the_log_of_another_node_gives_the_views_of_that_node() {
 fn networks_of_one_node_know_nothing_of_each_other() {
     let (plan, main) = generated(7, 900);
     let (side_plan, _) = generated(8, 1);
-    let side_plan = wats::generate::Plan { events: 900, network: "side".into(), ..side_plan };
-    let side: Vec<String> = wats::generate::Generator::new(&side_plan)
+    let side_plan = wats_generate::Plan { events: 900, network: "side".into(), ..side_plan };
+    let side: Vec<String> = wats_generate::Generator::new(&side_plan)
         .filter_map(|r| match r.said {
-            wats::generate::Said::Event(text) => Some(text),
-            wats::generate::Said::Blob { .. } => None,
+            wats_generate::Said::Event(text) => Some(text),
+            wats_generate::Said::Blob { .. } => None,
         })
         .collect();
     let networks = [network("main", plan.reader()), network("side", side_plan.reader())];

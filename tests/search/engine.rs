@@ -3,11 +3,13 @@
 use crate::library::{Library, all, secret};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use wats::config::Config;
-use wats::event::Hex32;
-use wats::node::{Clock, Core, Driver, Limits, Until, load};
-use wats_dataflows::ids::Millis;
-use wats_dataflows::views::Status;
+use wats_config::Config;
+use wats_config::Limits;
+use wats_event::Hex32;
+use wats_model::clock::Clock;
+use wats_model::ids::Millis;
+use wats_model::views::Status;
+use wats_node::{Core, Driver, Until, load};
 
 /// Says that a key reacts.
 fn react(library: &mut Library, key: u8, on: Hex32, data: Value) -> Hex32 {

@@ -8,10 +8,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
-use wats::event::Hex32;
-use wats::search::{Index, Indexer, catch_up};
-use wats::store::{Seq, Sizes, Store};
-use wats_dataflows::views::Status;
+use wats_event::Hex32;
+use wats_model::views::Status;
+use wats_search::{Index, Indexer, catch_up};
+use wats_store::{Seq, Sizes, Store};
 
 /// The names of the files of segments, and of others than the index's own.
 fn files(index: &Path) -> BTreeSet<String> {
@@ -226,12 +226,12 @@ fn networks_never_mix() {
             &thread,
             "-absent",
         ] {
-            let request = wats::search::Request { network: network.into(), ..all(query) };
+            let request = wats_search::Request { network: network.into(), ..all(query) };
             let found: Vec<Hex32> =
                 library.ask(&request).expect("an answer").hits.iter().map(|hit| hit.id).collect();
             assert_eq!(found, [id], "{network}: {query}");
         }
-        let request = wats::search::Request { network: "absent".into(), ..all(&thread) };
+        let request = wats_search::Request { network: "absent".into(), ..all(&thread) };
         assert_eq!(library.ask(&request).expect("an answer").hits, []);
     }
     assert_eq!(library.find(&format!("thread:{there}")), []);
@@ -283,7 +283,7 @@ fn a_rebuilt_index_finds_the_same() {
     let before = queries.map(|query| library.find(query));
     let other = Arc::new(Index::open(&scratch("rebuilt_other"), library.store.id()).expect("an index"));
     catch_up(&library.store, &other).expect("an index");
-    library.search = wats::search::Search::new(library.store.clone(), other, Default::default());
+    library.search = wats_search::Search::new(library.store.clone(), other, Default::default());
     assert_eq!(queries.map(|query| library.find(query)), before);
     // A store that another directory holds is another store.
     let store = Store::open(&scratch("rebuilt_store"), Sizes::default()).expect("a store");

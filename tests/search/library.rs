@@ -4,14 +4,14 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use wats::event::{Draft, Event, Hex32, Rules, Secret, check};
-use wats::search::{Filter, Hit, Index, Page, Request, Search, SearchError, catch_up};
-use wats::store::{
+use wats_event::{Draft, Event, Hex32, Rules, Secret, check};
+use wats_model::fixed::Fixed;
+use wats_model::ids::Millis;
+use wats_model::views::{Counts, Status};
+use wats_search::{Filter, Hit, Index, Page, Request, Search, SearchError, catch_up};
+use wats_store::{
     Appender, AuthorRecord, EntryRecord, Group, PostRecord, Seq, Shown, Sizes, Store, Ticked, ViewBatch,
 };
-use wats_dataflows::fixed::Fixed;
-use wats_dataflows::ids::Millis;
-use wats_dataflows::views::{Counts, Status};
 
 /// When it all begins.
 pub const START: u64 = 1_767_225_600_000;

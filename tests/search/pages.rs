@@ -2,9 +2,9 @@
 
 use crate::library::{Library, all, viewed};
 use std::collections::BTreeSet;
-use wats::event::Hex32;
-use wats::search::{CANDIDATES, Filter, Request, SearchError};
-use wats_dataflows::views::Status;
+use wats_event::Hex32;
+use wats_model::views::Status;
+use wats_search::{CANDIDATES, Filter, Request, SearchError};
 
 const STATUSES: [Status; 4] = [Status::Contested, Status::Unverified, Status::Stale, Status::Confirmed];
 

@@ -2,9 +2,9 @@
 
 use crate::library::{Library, all, viewed};
 use serde_json::json;
-use wats::search::{Filter, Kind, Request};
-use wats::store::Shown;
-use wats_dataflows::views::{Counts, Status};
+use wats_model::views::{Counts, Status};
+use wats_search::{Filter, Kind, Request};
+use wats_store::Shown;
 
 /// "Search ranks first by relevance (BM25)".
 #[test]
@@ -242,7 +242,7 @@ fn filters_are_all_of_them() {
         assert_eq!(found, alone);
         found
     };
-    let set = |ids: &[wats::event::Hex32]| {
+    let set = |ids: &[wats_event::Hex32]| {
         let mut ids = ids.to_vec();
         ids.sort_unstable();
         ids
@@ -269,7 +269,7 @@ fn filters_are_all_of_them() {
     assert_eq!(find(min(Status::Confirmed)), set(&[digest]));
     let statuses = vec![Status::Contested, Status::Stale];
     assert_eq!(find(Filter { statuses, ..none() }), set(&[ask, deeper]));
-    let at = |n: u64| Some(wats_dataflows::ids::Millis(crate::library::START + n * 60_000));
+    let at = |n: u64| Some(wats_model::ids::Millis(crate::library::START + n * 60_000));
     assert_eq!(find(Filter { since: at(2), before: at(4), ..none() }), set(&[answer, deeper]));
     assert_eq!(find(Filter { since: at(4), ..none() }), set(&[digest]));
     assert_eq!(find(Filter { before: at(2), ..none() }), set(&[ask]));

@@ -3,13 +3,15 @@
 use crate::library::Library;
 use std::path::Path;
 use std::sync::Arc;
-use wats::config::Config;
-use wats::event::Content;
-use wats::log::{Options, Record, Source, read};
-use wats::node::{Clock, Core, Driver, Limits, Until, load};
-use wats::search::{Filter, Hit, Kind, catch_up};
-use wats_dataflows::policy::Policy;
-use wats_dataflows::views::Status;
+use wats_config::Config;
+use wats_config::Limits;
+use wats_event::Content;
+use wats_event::log::{Options, Record, Source, read};
+use wats_model::clock::Clock;
+use wats_model::policy::Policy;
+use wats_model::views::Status;
+use wats_node::{Core, Driver, Until, load};
+use wats_search::{Filter, Hit, Kind, catch_up};
 
 /// The answer that an asker with weight accepted comes first among the answers of its thread.
 #[test]
@@ -32,7 +34,7 @@ fn an_accepted_answer_comes_first_when_the_asker_has_weight() {
         now = line.received_at.max(now);
         network = event.net.to_string();
         if let Content::Post(post) = &event.content
-            && post.kind == wats_dataflows::facts::PostKind::Ask
+            && post.kind == wats_model::facts::PostKind::Ask
         {
             asks.push((event.id, event.author));
         }
@@ -52,8 +54,8 @@ fn an_accepted_answer_comes_first_when_the_asker_has_weight() {
             continue;
         }
         let filter = Filter { thread: Some(ask), kind: Some(Kind::Answer), ..Filter::default() };
-        let request = wats::search::Request { network: network.clone(), ..crate::library::all("") };
-        let hits = library.ask(&wats::search::Request { filter, ..request }).expect("an answer").hits;
+        let request = wats_search::Request { network: network.clone(), ..crate::library::all("") };
+        let hits = library.ask(&wats_search::Request { filter, ..request }).expect("an answer").hits;
         // One whose accept has decayed, or that is contested, has lost what the accept gave it.
         let stands = |hit: &Hit| hit.counts.accepts > 0 && hit.status == Status::Confirmed;
         let Some(at) = hits.iter().position(stands) else { continue };

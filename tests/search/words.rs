@@ -90,7 +90,7 @@ fn queries_ask_for_what_they_say() {
         found.sort_unstable();
         found
     };
-    let ids = |ids: &[wats::event::Hex32]| {
+    let ids = |ids: &[wats_event::Hex32]| {
         let mut ids = ids.to_vec();
         ids.sort_unstable();
         ids

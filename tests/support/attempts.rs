@@ -1,7 +1,7 @@
 //! What somebody tries in a world, with keys and events of their own.
 
-use wats_dataflows::facts::{Body, EventFact, Evidence, Post, PostKind, React, Reply};
-use wats_dataflows::ids::{EventId, KeyId, Millis, NetworkId, Stamp};
+use wats_model::facts::{Body, EventFact, Evidence, Post, PostKind, React, Reply};
+use wats_model::ids::{EventId, KeyId, Millis, NetworkId, Stamp};
 use wats_oracle::build::{post, react, tie};
 use wats_oracle::world::{Held, Tick, World};
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use wats::event::{Draft, Secret};
+use wats_event::{Draft, Secret};
 
 /// An empty directory of a test's own.
 pub fn scratch(name: &str) -> PathBuf {

@@ -2,10 +2,10 @@
 #![allow(dead_code, reason = "each test takes what it needs")]
 
 use std::collections::{BTreeMap, BTreeSet};
-use wats::engine::Engine;
-use wats::intake::Change;
-use wats_dataflows::policy::Config;
-use wats_dataflows::views::View;
+use wats_engine::engine::Engine;
+use wats_engine::interner::Change;
+use wats_model::policy::Config;
+use wats_model::views::View;
 use wats_oracle::Views;
 use wats_oracle::world::Tick;
 

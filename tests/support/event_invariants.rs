@@ -1,15 +1,15 @@
 //! What must hold of the event reader for any bytes whatever: shared by the test that runs on every
 //! toolchain and the cargo-fuzz target.
 
-use wats::event::json::{self, Json};
-use wats::event::{self, Code, MAX_DEPTH, Rules, canonical};
-use wats_dataflows::ids::Millis;
+use wats_event::json::{self, Json};
+use wats_event::{Code, MAX_DEPTH, Rules, canonical};
+use wats_model::ids::Millis;
 
 /// Feeds bytes to the event reader; panics where an invariant breaks.
 pub fn check(bytes: &[u8]) {
     let rules = Rules::any();
-    let verdict = event::parse(bytes, &rules);
-    assert_eq!(verdict, event::parse(bytes, &rules), "a verdict depends on the bytes alone");
+    let verdict = wats_event::parse(bytes, &rules);
+    assert_eq!(verdict, wats_event::parse(bytes, &rules), "a verdict depends on the bytes alone");
     let general = serde_json::from_slice::<serde_json::Value>(bytes);
     match &verdict {
         Err(refusal) => {
@@ -17,7 +17,7 @@ pub fn check(bytes: &[u8]) {
             assert!(!refusal.reason.contains('\n'), "{}", refusal.reason);
         }
         Ok(event) => {
-            let whole = event::check(bytes, Millis(u64::MAX), &rules).map_err(|r| r.code);
+            let whole = wats_event::check(bytes, Millis(u64::MAX), &rules).map_err(|r| r.code);
             assert!(whole.as_ref() == Ok(event) || whole == Err(Code::BadSignature));
         }
     }

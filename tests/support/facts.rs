@@ -3,14 +3,14 @@
 
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use wats::config::Config;
-use wats::document::Document;
-use wats::event::Hex32;
-use wats::intake::{Change, Intake};
-use wats::log::{Checked, Record};
-use wats_dataflows::facts::EventFact;
-use wats_dataflows::ids::{BlobId, EventId, Millis};
-use wats_dataflows::views::{CanonicalView, CoverView, View};
+use wats_config::Config;
+use wats_engine::interner::{Change, Intake};
+use wats_engine::view_set::Document;
+use wats_event::Hex32;
+use wats_event::log::{Checked, Record};
+use wats_model::facts::EventFact;
+use wats_model::ids::{BlobId, EventId, Millis};
+use wats_model::views::{CanonicalView, CoverView, View};
 use wats_oracle::{State, Views, evaluate};
 
 /// A log, reduced to what the oracle starts from. Names are interned in the log's order, as a replay

@@ -6,12 +6,14 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use wats::config::{Config, Network};
-use wats::event::{Draft, Hex32, Secret};
-use wats::generate::{Generator, Plan, Said};
-use wats::node::{Clock, Limits, Node, NodeError, Phase, Settings};
-use wats::store::{Seq, Sizes, Store, StoreError};
-use wats_dataflows::ids::Millis;
+use wats_config::Limits;
+use wats_config::{Config, Network};
+use wats_event::{Draft, Hex32, Secret};
+use wats_generate::{Generator, Plan, Said};
+use wats_model::clock::Clock;
+use wats_model::ids::Millis;
+use wats_node::{Node, NodeError, Phase, Settings};
+use wats_store::{Seq, Sizes, Store, StoreError};
 
 /// When tests begin.
 pub const START: Millis = Millis(1_767_225_600_000);
@@ -79,7 +81,7 @@ pub fn settings(dir: &Path) -> Settings {
         workers: 1,
         sizes: Sizes { cache: 8 << 20, writes: 8 << 20 },
         clock: Clock::set_to(START),
-        profiles: Vec::new(),
+        agents: None,
     }
 }
 
@@ -197,7 +199,7 @@ impl Running {
     /// The status that it shows of a post.
     pub fn status(&self, post: Hex32) -> &'static str {
         let post = self.store().read().post("main", post).expect("readable").expect("a view of the post");
-        wats::document::status_name(post.status)
+        post.status.name()
     }
 }
 

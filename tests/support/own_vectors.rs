@@ -1,7 +1,7 @@
 //! The stories of the repository's own vectors.
 
-use wats_dataflows::facts::{Evidence, React, Reply};
-use wats_dataflows::ids::{BlobId, EventId, KeyId, Millis, OwnerId};
+use wats_model::facts::{Evidence, React, Reply};
+use wats_model::ids::{BlobId, EventId, KeyId, Millis, OwnerId};
 use wats_oracle::build::{Build, react};
 
 const DAY: fn(u64) -> Millis = Millis::days;

@@ -6,11 +6,11 @@ use crate::dice::Dice;
 use crate::engine::{apply, differences};
 use crate::facts::Facts;
 use crate::{signed, vectors};
-use wats::config::Config;
-use wats::event::sign;
-use wats::replay::{Bounds, Place, Replay};
-use wats_dataflows::facts::{Body, EventFact};
-use wats_dataflows::ids::{EventId, KeyId, Millis};
+use wats_config::Config;
+use wats_engine::replay::{Bounds, Place, Replay};
+use wats_event::sign;
+use wats_model::facts::{Body, EventFact};
+use wats_model::ids::{EventId, KeyId, Millis};
 use wats_oracle::Views;
 use wats_oracle::build::Build;
 use wats_oracle::world::{Tick, World};
@@ -159,7 +159,7 @@ fn change_lines(lines: &mut Vec<Vec<u8>>, dice: &mut Dice<'_>) {
 }
 
 fn blob(dice: &mut Dice<'_>) -> Vec<u8> {
-    let blob = signed::blob_name(wats_dataflows::ids::BlobId(dice.below(4) as u32));
+    let blob = signed::blob_name(wats_model::ids::BlobId(dice.below(4) as u32));
     let present = dice.below(2) == 0;
     format!(r#"{{"received_at":{},"blob":"{blob}","present":{present}}}"#, time(dice)).into_bytes()
 }

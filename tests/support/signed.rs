@@ -3,10 +3,10 @@
 
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use wats::event::{Secret, sign};
-use wats_dataflows::facts::{Body, EventFact, Evidence, Post, PostKind, React, Reply};
-use wats_dataflows::ids::{BlobId, EventId, KeyId, NetworkId};
-use wats_dataflows::policy::Config;
+use wats_event::{Secret, sign};
+use wats_model::facts::{Body, EventFact, Evidence, Post, PostKind, React, Reply};
+use wats_model::ids::{BlobId, EventId, KeyId, NetworkId};
+use wats_model::policy::Config;
 use wats_oracle::world::Tick;
 
 /// The names of the networks.
@@ -29,7 +29,7 @@ pub fn toml(config: &Config) -> String {
     let keys = |keys: &[KeyId]| {
         keys.iter().map(|&k| format!("\"{}\"", secret(k).public())).collect::<Vec<_>>().join(", ")
     };
-    let network = |(network, name): (&wats_dataflows::policy::Network, &str)| {
+    let network = |(network, name): (&wats_model::policy::Network, &str)| {
         let (profiles, distrusted) = (keys(&network.profiles), keys(&network.distrusted));
         let pow_bits = network.pow_bits;
         let mut lines =

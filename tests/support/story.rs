@@ -8,9 +8,9 @@
 use crate::engine::{Running, differences};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Deref, DerefMut};
-use wats_dataflows::facts::{EventFact, Evidence, React};
-use wats_dataflows::ids::{BlobId, EventId, KeyId, Millis};
-use wats_dataflows::views::{AuthorView, PostView, Status};
+use wats_model::facts::{EventFact, Evidence, React};
+use wats_model::ids::{BlobId, EventId, KeyId, Millis};
+use wats_model::views::{AuthorView, PostView, Status};
 use wats_oracle::Views;
 use wats_oracle::build::{Build, react};
 use wats_oracle::world::Tick;

@@ -4,10 +4,10 @@
 use serde_json::{Value, json};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use wats::config::Config;
-use wats::log::{Checked, Options, Source, read};
-use wats::replay::{Bounds, Place, Replay};
-use wats_dataflows::ids::Millis;
+use wats_config::Config;
+use wats_engine::replay::{Bounds, Place, Replay};
+use wats_event::log::{Checked, Options, Source, read};
+use wats_model::ids::Millis;
 
 /// Everything in one tick.
 pub const ONE_TICK: Bounds = Bounds { records: usize::MAX, span: Millis(u64::MAX) };

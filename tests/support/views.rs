@@ -5,19 +5,19 @@ use serde_json::{Value, json};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::Cursor;
-use wats::config::Config;
-use wats::document::{counts, status_name};
-use wats::event::Hex32;
-use wats::export::{Wanted, export};
-use wats::labels;
-use wats::log::{Options, Source, read};
-use wats::replay::{Bounds, Place, Replay};
-use wats::store::{
-    AuthorRecord, Group, GroupRecord, ListedRecord, Order, RankRecord, Reader, Seq, Shown, Store, StoreError,
-    Ticked, Under,
+use wats_config::Config;
+use wats_engine::replay::{Bounds, Place, Replay};
+use wats_engine::view_set::counts;
+use wats_event::Hex32;
+use wats_event::log::{Options, Source, read};
+use wats_model::ids::{Millis, NetworkId};
+use wats_model::views::NETWORK_LABEL;
+use wats_model::views::{BlobView, Facet};
+use wats_store::export::{Wanted, export};
+use wats_store::{
+    AuthorRecord, Group, GroupRecord, LabelRecord, ListedRecord, Order, RankRecord, Reader, Seq, Shown,
+    Store, StoreError, Ticked, Under,
 };
-use wats_dataflows::ids::{Millis, NetworkId};
-use wats_dataflows::views::{BlobView, Facet};
 
 /// The log of a store.
 pub fn exported(store: &Store) -> String {
@@ -62,7 +62,7 @@ pub fn check_views(store: &Store, config: &Config) -> Result<(), String> {
     for (network, want) in networks {
         let mut want = want.clone();
         // What a label tells besides follows from the configuration.
-        want.as_object_mut().and_then(|members| members.remove(labels::MEMBER));
+        want.as_object_mut().and_then(|members| members.remove(NETWORK_LABEL));
         let got = shown(&reader, network).map_err(|e| e.to_string())?;
         differ(&want, &got).map_or(Ok(()), |at| Err(format!("{network} at {}: {at}", ticked.now.0)))?;
     }
@@ -94,7 +94,10 @@ fn others(reader: &Reader<'_>, replay: &Replay) -> Result<(), String> {
     }
     for (id, network) in intake.networks() {
         browsed(reader, replay, id, network)?;
-        let want = document.networks.get(&id).map(|view| labels::record(view, intake));
+        let want = document.networks.get(&id).map(|view| {
+            let suggested = wats_engine::labels::suggested(view, intake);
+            LabelRecord { label: view.label, suggested }
+        });
         let got = reader.label(network).map_err(|e| e.to_string())?;
         if got != want {
             return Err(format!("{network}: the label {got:?} instead of {want:?}"));
@@ -155,7 +158,7 @@ fn browsed(reader: &Reader<'_>, replay: &Replay, id: NetworkId, network: &str) -
                     put(
                         Order::Titles,
                         vec![],
-                        &[wats::titles::folded(title).as_bytes(), &[0], &root.0].concat(),
+                        &[wats_engine::collation::folded(title).as_bytes(), &[0], &root.0].concat(),
                     );
                 }
             }
@@ -233,7 +236,7 @@ pub fn shown(reader: &Reader<'_>, network: &str) -> Result<Value, StoreError> {
     let mut posts = serde_json::Map::new();
     for (id, post) in reader.posts(network)? {
         let mut json = json!({
-            "status": status_name(post.status),
+            "status": post.status.name(),
             "score": post.score.0,
             "counts": counts(&post.counts),
             "replicas": post.replicas,

@@ -1,10 +1,10 @@
 //! The critics of one event who are heard, and how much force one must have to count.
 
-use crate::fixed::Fixed;
-use crate::ids::{GroupId, KeyId};
 use crate::origins::{Place, Standing, Tally};
 use crate::small::SmallMap;
 use std::collections::BTreeSet;
+use wats_model::fixed::Fixed;
+use wats_model::ids::{GroupId, KeyId};
 
 /// What section 4 asks of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

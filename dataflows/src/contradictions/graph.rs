@@ -5,9 +5,9 @@
 //! event's *members* are itself and what rests on it, attacked alike.
 
 use super::DEPTH;
-use crate::ids::{EventId, KeyId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
+use wats_model::ids::{EventId, KeyId};
 
 /// An event's place in the graph.
 pub(crate) type At = u32;

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::contradictions::graph::Link;
-use crate::ids::GroupId;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use wats_model::ids::GroupId;
 
 const KEYS: u32 = 6;
 /// Posts are the first events.

@@ -1,8 +1,8 @@
 //! Section 5, explained: what makes a key's reputation, for whoever asks.
 
 use super::{Esteem, Part, Reputation, Side, accused};
-use crate::fixed::Fixed;
-use crate::ids::KeyId;
+use wats_model::fixed::Fixed;
+use wats_model::ids::KeyId;
 
 /// Where a key's reputation comes from (section 5): for whoever asks.
 #[derive(Clone, Debug)]

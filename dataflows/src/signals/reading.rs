@@ -4,8 +4,8 @@ use super::{
     Accept, Argument, Asked, Attaching, Cite, Citing, Contradiction, Pair, PairSignals, ReactOn, Said,
     Stance, Target, Words,
 };
-use crate::ids::{Millis, Stamp};
-use crate::policy::Policy;
+use wats_model::ids::{Millis, Stamp};
+use wats_model::policy::Policy;
 
 /// One reading of a pair.
 pub(super) struct Reading<'a> {

@@ -1,10 +1,10 @@
 //! What one key has said about one event, as small as it usually is: one react, or one citation.
 
 use super::{Citing, ReactOn};
-use crate::ids::EventId;
 use crate::small::make_room;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::slice;
+use wats_model::ids::EventId;
 
 /// What one key has said about one event.
 #[derive(Default)]

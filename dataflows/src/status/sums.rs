@@ -2,15 +2,15 @@
 
 use crate::aging::{Aged, AgedPair};
 use crate::contradictions::{Outcome, Quoted, Verdict};
-use crate::fixed::Fixed;
-use crate::ids::{GroupId, KeyId, Millis};
 use crate::origins::{Place, Tally, Values, Voices};
-use crate::policy::Policy;
 use crate::reputation::Voter;
 use crate::signals::Stance;
 use crate::small::SmallMap;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use wats_model::fixed::Fixed;
+use wats_model::ids::{GroupId, KeyId, Millis};
+use wats_model::policy::Policy;
 
 /// What the signals of a key on a post say, as far as the post's status is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -2,9 +2,9 @@
 //! a little, moves a score alone, and hardly ever a digit of it.
 
 use super::{Keys, Word};
-use crate::ids::{EventId, KeyId};
 use crate::reputation::Voter;
 use rustc_hash::FxHashMap;
+use wats_model::ids::{EventId, KeyId};
 
 /// How much of a post may look other than before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,9 +1,9 @@
 //! Section 3, *Backing*, *Anchors*, *Edges* and *Flow*: what each edge weighs, and what passes along it.
 
 use super::{Edge, ROUNDS, Trust};
-use crate::fixed::{Fixed, ONE, share};
-use crate::ids::KeyId;
 use rustc_hash::{FxHashMap, FxHashSet};
+use wats_model::fixed::{Fixed, ONE, share};
+use wats_model::ids::KeyId;
 
 impl Trust {
     pub(super) fn reweigh_backing(&mut self) {

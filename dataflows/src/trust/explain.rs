@@ -1,9 +1,9 @@
 //! Section 3, explained: what makes a key's trust, for whoever asks.
 
 use super::Trust;
-use crate::fixed::Fixed;
-use crate::ids::{KeyId, OwnerId};
 use crate::origins::{ROUNDS, Standing};
+use wats_model::fixed::Fixed;
+use wats_model::ids::{KeyId, OwnerId};
 
 /// Where a key stands in the graph, and why (section 3): for whoever asks.
 #[derive(Clone, Debug)]

@@ -1,10 +1,10 @@
 //! Section 3, *Origins* and *Class*: three rounds from the anchors outward, over what changed.
 
 use super::{Place, Trust};
-use crate::ids::{GroupId, KeyId};
 use crate::origins::{Groups, ROUNDS, class_of, union};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
+use wats_model::ids::{GroupId, KeyId};
 
 impl Trust {
     /// Runs the rounds over what changed; returns the keys whose rounds were computed anew.

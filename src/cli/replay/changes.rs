@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::PathBuf;
-use wats::intake::Intake;
-use wats::replay::{Place, Ticked};
+use wats_engine::interner::Intake;
+use wats_engine::replay::{Place, Ticked};
 
 /// Writes the lines.
 pub(super) struct Changes<'a> {

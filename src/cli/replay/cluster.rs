@@ -3,8 +3,8 @@
 use super::super::span;
 use std::path::PathBuf;
 use std::time::Duration;
-use wats::cluster::{Cluster, HostsError, MAX_PROCESSES, loopback, read_hosts};
-use wats_dataflows::ids::Millis;
+use wats_engine::cluster::{Cluster, HostsError, MAX_PROCESSES, loopback, read_hosts};
+use wats_model::ids::Millis;
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Several processes")]

@@ -4,8 +4,8 @@ use super::{file_name, list};
 use serde_json::json;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use wats::event::Code;
-use wats::replay::{Place, Refused, Replay};
+use wats_engine::replay::{Place, Refused, Replay};
+use wats_event::Code;
 
 /// Writes the document; `gap` stands between its items.
 pub(super) fn write(replay: &Replay, logs: &[PathBuf], gap: &str, out: &mut impl Write) -> io::Result<()> {

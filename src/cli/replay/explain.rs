@@ -4,8 +4,8 @@ use super::complain;
 use serde_json::json;
 use std::error::Error;
 use std::io::Write;
-use wats::explain::{ExplainError, MIN_DIGITS, Seen, explain, text};
-use wats::replay::Replay;
+use wats_engine::explain::{ExplainError, MIN_DIGITS, Seen, explain, text};
+use wats_engine::replay::Replay;
 
 /// The hex digits of a name, or the first of them.
 #[derive(Clone, Debug)]

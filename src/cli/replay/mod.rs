@@ -14,10 +14,11 @@ use std::error::Error;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use wats::engine::{Engine, MAX_WORKERS};
-use wats::log::{LogError, Options, Source, read};
-use wats::replay::{Bounds, Place, Replay, ReplayError, Tally};
-use wats_dataflows::ids::Millis;
+use wats_config::MAX_WORKERS;
+use wats_engine::engine::Engine;
+use wats_engine::replay::{Bounds, Place, Replay, ReplayError, Tally};
+use wats_event::log::{LogError, Options, Source, read};
+use wats_model::ids::Millis;
 
 /// Replay logs through the engine, and show what they amount to
 ///

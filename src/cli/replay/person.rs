@@ -6,14 +6,13 @@ use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use wats::document::status_name;
-use wats::explain::amount;
-use wats::labels::{Told, helped_by};
-use wats::replay::{Replay, Tally};
-use wats::why::{quoted, why};
-use wats_dataflows::fixed::Fixed;
-use wats_dataflows::ids::{EventId, NetworkId};
-use wats_dataflows::views::{AuthorView, EntryView, PostView, Status};
+use wats_engine::explain::amount;
+use wats_engine::explain::summary::{quoted, why};
+use wats_engine::labels::{Told, helped_by};
+use wats_engine::replay::{Replay, Tally};
+use wats_model::fixed::Fixed;
+use wats_model::ids::{EventId, NetworkId};
+use wats_model::views::{AuthorView, EntryView, PostView, Status};
 
 /// Rows of a table; the rest is counted.
 const ROWS: usize = 20;
@@ -150,7 +149,7 @@ impl Person<'_> {
         });
         let mut table = self.table(&["post", "about", "why"], &[1, 2]);
         for post in posts.iter().take(ROWS) {
-            let why = why(post, &self.replay.intake).unwrap_or_else(|| status_name(post.status).into());
+            let why = why(post, &self.replay.intake).unwrap_or_else(|| post.status.name().into());
             table.add_row([self.short(post.post), self.about(post.post), why]);
         }
         section(out, "Contested", &table, posts.len())

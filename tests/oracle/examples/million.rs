@@ -6,9 +6,9 @@
 //! ```
 
 use std::time::Instant;
-use wats_dataflows::facts::{Body, EventFact, Evidence, Post, PostKind, React, Reply};
-use wats_dataflows::ids::{EventId, KeyId, Millis, NetworkId, Stamp};
-use wats_dataflows::policy::{Config, Network};
+use wats_model::facts::{Body, EventFact, Evidence, Post, PostKind, React, Reply};
+use wats_model::ids::{EventId, KeyId, Millis, NetworkId, Stamp};
+use wats_model::policy::{Config, Network};
 use wats_oracle::build::{post, react, tie};
 use wats_oracle::{State, evaluate};
 

@@ -4,10 +4,10 @@
 use crate::network::{Event, Network};
 use crate::status::PostStatus;
 use std::collections::{BTreeMap, BTreeSet};
-use wats_dataflows::facts::{Post, PostKind};
-use wats_dataflows::fixed::Fixed;
-use wats_dataflows::ids::EventId;
-use wats_dataflows::views::{EntryView, Facet, GroupView, ListedView};
+use wats_model::facts::{Post, PostKind};
+use wats_model::fixed::Fixed;
+use wats_model::ids::EventId;
+use wats_model::views::{EntryView, Facet, GroupView, ListedView};
 
 /// Adds a network's map to those of others.
 pub(crate) fn browse(

@@ -1,8 +1,8 @@
 //! Facts for tests, without JSON, hashes or signatures: keys, and what they say at given times.
 //!
 //! ```
-//! use wats_dataflows::ids::Millis;
-//! use wats_dataflows::views::Status;
+//! use wats_model::ids::Millis;
+//! use wats_model::views::Status;
 //! use wats_oracle::build::Build;
 //!
 //! let day = Millis::days;
@@ -20,9 +20,9 @@
 
 use crate::{State, Views, evaluate};
 use rustc_hash::FxHashMap;
-use wats_dataflows::facts::{Body, EventFact, Evidence, Post, PostKind, React, Reply};
-use wats_dataflows::ids::{BlobId, EventId, KeyId, Millis, NetworkId, OwnerId, Stamp};
-use wats_dataflows::policy::{Config, Network};
+use wats_model::facts::{Body, EventFact, Evidence, Post, PostKind, React, Reply};
+use wats_model::ids::{BlobId, EventId, KeyId, Millis, NetworkId, OwnerId, Stamp};
+use wats_model::policy::{Config, Network};
 
 /// A node's facts in the making, in one network.
 #[derive(Clone, Debug)]

@@ -7,8 +7,8 @@ use crate::signals::{Contradiction, Signals};
 use crate::trust::{Group, Keys};
 use rustc_hash::FxHashMap;
 use std::iter;
-use wats_dataflows::fixed::Fixed;
-use wats_dataflows::ids::Stamp;
+use wats_model::fixed::Fixed;
+use wats_model::ids::Stamp;
 
 /// What becomes of a contradiction of a post, or of a react on one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use crate::network::Key;
 use crate::trust::{Group, Keys};
-use wats_dataflows::fixed::Fixed;
+use wats_model::fixed::Fixed;
 
 /// The four sets that a crowd is counted by: groups, classes, origins, sponsors.
 pub(crate) struct Sets<'a>(pub(crate) &'a Keys);

@@ -1,8 +1,8 @@
 //! Section 2.1: what time leaves of a signal.
 
 use crate::network::Network;
-use wats_dataflows::fixed::{Fixed, ONE};
-use wats_dataflows::ids::Millis;
+use wats_model::fixed::{Fixed, ONE};
+use wats_model::ids::Millis;
 
 /// What is left of a signal now.
 #[derive(Clone, Copy, Debug)]

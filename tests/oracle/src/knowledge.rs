@@ -8,9 +8,9 @@ use crate::trust::Keys;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use wats_dataflows::facts::PostKind;
-use wats_dataflows::ids::EventId;
-use wats_dataflows::views::{EntryView, Status};
+use wats_model::facts::PostKind;
+use wats_model::ids::EventId;
+use wats_model::views::{EntryView, Status};
 
 /// What section 7 says.
 pub(crate) struct Knowledge {

@@ -4,9 +4,9 @@
 use crate::network::{Key, Network};
 use crate::reputation::Standing;
 use crate::trust::Keys;
-use wats_dataflows::fixed::Fixed;
-use wats_dataflows::ids::KeyId;
-use wats_dataflows::views::{MAX_SUGGESTED, NetworkLabel, NetworkView};
+use wats_model::fixed::Fixed;
+use wats_model::ids::KeyId;
+use wats_model::views::{MAX_SUGGESTED, NetworkLabel, NetworkView};
 
 /// The network's label, if it has keys and one of the labels applies.
 pub(crate) fn view(net: &Network, keys: &Keys, standing: &Standing) -> Option<NetworkView> {

@@ -44,10 +44,10 @@ pub mod world;
 use network::Network;
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
-use wats_dataflows::facts::EventFact;
-use wats_dataflows::ids::{BlobId, EventId, KeyId, Millis, NetworkId};
-use wats_dataflows::policy::Config;
-use wats_dataflows::views::{
+use wats_model::facts::EventFact;
+use wats_model::ids::{BlobId, EventId, KeyId, Millis, NetworkId};
+use wats_model::policy::Config;
+use wats_model::views::{
     AuthorView, BlobView, EntryView, Facet, GroupView, ListedView, NetworkView, PostView,
 };
 

@@ -2,9 +2,9 @@
 
 use crate::State;
 use rustc_hash::{FxHashMap, FxHashSet};
-use wats_dataflows::facts::{Body, EventFact, Post, React, Reply};
-use wats_dataflows::ids::{BlobId, EventId, KeyId, Millis, NetworkId, OwnerId, Stamp};
-use wats_dataflows::policy::Policy;
+use wats_model::facts::{Body, EventFact, Post, React, Reply};
+use wats_model::ids::{BlobId, EventId, KeyId, Millis, NetworkId, OwnerId, Stamp};
+use wats_model::policy::Policy;
 
 /// A key, by its place in [`Network::keys`].
 pub(crate) type Key = usize;

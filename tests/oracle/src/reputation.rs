@@ -7,9 +7,9 @@ use crate::network::{Event, Key, Network};
 use crate::signals::Signals;
 use crate::trust::{Group, Keys};
 use std::sync::Arc;
-use wats_dataflows::fixed::Fixed;
-use wats_dataflows::ids::KeyId;
-use wats_dataflows::views::AuthorView;
+use wats_model::fixed::Fixed;
+use wats_model::ids::KeyId;
+use wats_model::views::AuthorView;
 
 /// What section 5 says of each key.
 pub(crate) struct Standing {

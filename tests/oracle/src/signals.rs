@@ -5,9 +5,9 @@ use crate::grouped::Grouped;
 use crate::network::{Event, Key, Network};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
-use wats_dataflows::facts::{Evidence, PostKind, React};
-use wats_dataflows::fixed::Fixed;
-use wats_dataflows::ids::{EventId, Millis, Stamp};
+use wats_model::facts::{Evidence, PostKind, React};
+use wats_model::fixed::Fixed;
+use wats_model::ids::{EventId, Millis, Stamp};
 
 /// The kinds of signals, other than contradictions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,9 +6,9 @@ use crate::network::{Event, Key, Network};
 use crate::reputation::Standing;
 use crate::signals::{Contradiction, Kind, Signal, Signals};
 use crate::trust::Keys;
-use wats_dataflows::fixed::Fixed;
-use wats_dataflows::ids::EventId;
-use wats_dataflows::views::{Counts, PostView, Status, Why};
+use wats_model::fixed::Fixed;
+use wats_model::ids::EventId;
+use wats_model::views::{Counts, PostView, Status, Why};
 
 /// What section 6 says of a post-like event.
 #[derive(Clone, Copy, Debug)]

@@ -8,8 +8,8 @@ use crate::status::{PostStatus, positive};
 use crate::trust::Keys;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
-use wats_dataflows::ids::BlobId;
-use wats_dataflows::views::{BlobView, Status};
+use wats_model::ids::BlobId;
+use wats_model::views::{BlobView, Status};
 
 /// `replicas(p)`, by event.
 pub(crate) fn replicas(

@@ -6,8 +6,8 @@ use crate::network::{Key, Network};
 use crate::origins::{self, Spread};
 use crate::signals::{Kind, Signal, Signals};
 use rustc_hash::{FxHashMap, FxHashSet};
-use wats_dataflows::fixed::{Fixed, ONE};
-use wats_dataflows::ids::{GroupId, Millis};
+use wats_model::fixed::{Fixed, ONE};
+use wats_model::ids::{GroupId, Millis};
 
 /// A group of keys, by its place in [`Keys::groups`].
 pub(crate) type Group = usize;

@@ -33,9 +33,9 @@ use proptest::strategy::Strategy;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config as Proptest, RngAlgorithm, TestRng, TestRunner};
 use std::collections::{BTreeMap, BTreeSet};
-use wats_dataflows::facts::{Body, EventFact, Evidence, Post, PostKind, React, Reply};
-use wats_dataflows::ids::{BlobId, EventId, Initial, KeyId, Millis, NetworkId, OwnerId, Stamp, TagId};
-use wats_dataflows::policy::{Config, Network, Policy};
+use wats_model::facts::{Body, EventFact, Evidence, Post, PostKind, React, Reply};
+use wats_model::ids::{BlobId, EventId, Initial, KeyId, Millis, NetworkId, OwnerId, Stamp, TagId};
+use wats_model::policy::{Config, Network, Policy};
 
 /// How many keys there are in each network.
 pub const KEYS: u8 = 8;

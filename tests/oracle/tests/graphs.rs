@@ -1,9 +1,9 @@
 //! Fixed small graphs: what the shared vectors do not show, and one of each kind besides.
 
-use wats_dataflows::facts::{Evidence, React};
-use wats_dataflows::fixed::{Fixed, ONE};
-use wats_dataflows::ids::{BlobId, EventId, GroupId, KeyId, Millis, NetworkId, OwnerId};
-use wats_dataflows::views::{MAX_SUGGESTED, NetworkLabel, Status, Why};
+use wats_model::facts::{Evidence, React};
+use wats_model::fixed::{Fixed, ONE};
+use wats_model::ids::{BlobId, EventId, GroupId, KeyId, Millis, NetworkId, OwnerId};
+use wats_model::views::{MAX_SUGGESTED, NetworkLabel, Status, Why};
 use wats_oracle::build::{Build, react};
 
 const DAY: fn(u64) -> Millis = Millis::days;

@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use wats_dataflows::fixed::Fixed;
-use wats_dataflows::ids::GroupId;
-use wats_dataflows::policy::Config;
-use wats_dataflows::views::{NetworkLabel, Status, Why};
+use wats_model::fixed::Fixed;
+use wats_model::ids::GroupId;
+use wats_model::policy::Config;
+use wats_model::views::{NetworkLabel, Status, Why};
 use wats_oracle::world::{Held, World, world};
 use wats_oracle::{Views, evaluate};
 
@@ -54,7 +54,7 @@ proptest! {
         let state = held.state(&config);
         let views = evaluate(&state);
         for network in 0..2 {
-            let of = |e: &&wats_dataflows::facts::EventFact| e.network.0 == network;
+            let of = |e: &&wats_model::facts::EventFact| e.network.0 == network;
             let events: Vec<_> = state.events.iter().filter(of).cloned().collect();
             let alone = evaluate(&wats_oracle::State { events: &events, ..state });
             for (id, view) in alone.posts {
@@ -113,10 +113,10 @@ fn decide(rule: &str, world: impl Fn(u64) -> World, change: impl Fn(&mut Config)
 }
 
 fn happenings(views: &Views) -> Vec<(&'static str, usize)> {
-    let posts = |f: &dyn Fn(&wats_dataflows::views::PostView) -> bool| {
+    let posts = |f: &dyn Fn(&wats_model::views::PostView) -> bool| {
         views.posts.values().filter(|view| f(view)).count()
     };
-    let authors = |f: &dyn Fn(&wats_dataflows::views::AuthorView) -> bool| {
+    let authors = |f: &dyn Fn(&wats_model::views::AuthorView) -> bool| {
         views.authors.values().filter(|view| f(view)).count()
     };
     let contradicted = |f: &dyn Fn(u32, bool, u32, bool) -> bool| {
@@ -127,11 +127,11 @@ fn happenings(views: &Views) -> Vec<(&'static str, usize)> {
             _ => false,
         })
     };
-    let networks = |f: &dyn Fn(&wats_dataflows::views::NetworkView) -> bool| {
+    let networks = |f: &dyn Fn(&wats_model::views::NetworkView) -> bool| {
         views.networks.values().filter(|view| f(view)).count()
     };
     // Without a post of its own, a key loses reputation by refuted accusations alone.
-    let refuted = |a: &wats_dataflows::views::AuthorView| {
+    let refuted = |a: &wats_model::views::AuthorView| {
         a.reputation < a.weight.rounded() && views.posts.values().all(|p| p.author != a.key)
     };
     vec![

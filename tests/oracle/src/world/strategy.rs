@@ -8,7 +8,7 @@ use proptest::collection::{SizeRange, vec};
 use proptest::option::weighted;
 use proptest::prelude::*;
 use proptest::sample::select;
-use wats_dataflows::ids::Millis;
+use wats_model::ids::Millis;
 
 /// Worlds of so many scenes, most of which are one op. They shrink by losing scenes, then ops, then
 /// by simpler ones.
