@@ -113,6 +113,8 @@ fn begin(text: &str, at: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wats_event::excerpt::is_hidden;
+    use wats_event::line::line;
     use proptest::prelude::*;
 
     fn words(words: &[&str]) -> HashSet<String> {
