@@ -12,7 +12,7 @@ use crate::incremental::Machine;
 use crate::labelling::{Framework, Label, Node, Who};
 use crate::origins::{Place, Standing};
 use crate::signals::{Argument, Contradiction};
-use crate::small::SmallMap;
+use crate::small_map::SmallMap;
 use crowd::{Crowd, Heard, Known};
 use graph::{At, Graph, Link};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -3,11 +3,11 @@
 //! [`Stakes`] tells of each post whether contradicting it counts: whether it stands for something.
 //! [`Spread`] adds up, critic by critic, how many such posts it contradicts.
 
-use crate::aging::PairChange;
+use crate::decay::PairChange;
 use crate::incremental::{Changes, Machine};
 use crate::origins::Place;
 use crate::signals::{Contradiction, Stance};
-use crate::small::SmallMap;
+use crate::small_map::SmallMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

@@ -19,8 +19,8 @@
 //! | 8 survival | [`survival`] |
 //! | none: a map of 6 and 7; labels of networks | [`browse`]; [`labels`] |
 
-pub mod aging;
-pub mod browse;
+pub mod decay;
+pub mod facets;
 pub mod contradictions;
 pub mod force;
 pub mod incremental;
@@ -33,13 +33,13 @@ pub mod origins;
 pub mod relations;
 pub mod reputation;
 pub mod signals;
-pub mod small;
+pub mod small_map;
 pub mod status;
 pub mod survival;
 pub mod trust;
 
-use crate::aging::{AgingKey, AgingPair, AgingPost, Calendar, PairChange};
-use crate::browse::{Groups, Places, Put};
+use crate::decay::{AgingKey, AgingPair, AgingPost, Calendar, PairChange};
+use crate::facets::{Groups, Places, Put};
 use crate::contradictions::{Contradictions, Found};
 use crate::force::{Spread, Stakes};
 use crate::incremental::{Machine, Shared, Tick, run, run_beside, run_timed};
@@ -307,7 +307,7 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
     let blobs = run("blobs", survival::holders(sources), |(blob, _)| route(blob.0), shared(Blobs::default()));
 
     // The map of posts and entries.
-    let sources = browse::Sources {
+    let sources = facets::Sources {
         posts,
         threads,
         by_thread,
@@ -315,7 +315,7 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
         entries: knowledge.entries.clone(),
         scores: knowledge.scores,
     };
-    let told = browse::told(sources);
+    let told = facets::told(sources);
     let put = run("places to browse", told, |(on, _)| route(on.0), shared(Places::default()));
     let counts = put.clone().flat_map(|put| match put {
         Put::Count(facet, what) => Some((facet, what)),
@@ -326,7 +326,7 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
         Put::Count(..) => None,
     });
     let groups =
-        run("groups to browse", counts, |(facet, _)| browse::route(facet), shared(Groups::default()));
+        run("groups to browse", counts, |(facet, _)| facets::route(facet), shared(Groups::default()));
 
     // Views.
     let probe = ProbeHandle::new();

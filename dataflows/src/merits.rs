@@ -3,11 +3,11 @@
 //! The sums over posts are taken in `reputation`. Between the two they travel in the multiplicity, so
 //! that one more react on one post changes one number.
 
-use crate::aging::AgedPair;
+use crate::decay::AgedPair;
 use crate::contradictions::{Outcome, Verdict};
 use crate::incremental::Machine;
 use crate::origins::{Place, Values};
-use crate::small::SmallMap;
+use crate::small_map::SmallMap;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use wats_model::fixed::Fixed;

@@ -1,7 +1,7 @@
 //! Section 3, *Origins* to *Partial*, and *Counting*: whose trust a key carries, through whom it
 //! came, and how many voices a crowd is.
 
-use crate::small::{SmallMap, make_room};
+use crate::small_map::{SmallMap, make_room};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::Arc;

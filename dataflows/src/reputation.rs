@@ -9,7 +9,7 @@ pub use explain::{Explanation, PartWorth};
 use crate::incremental::Machine;
 use crate::merits::{Merit, Part, SIDES, Side, parts};
 use crate::origins::{Allegiance, Place, Standing, Values};
-use crate::small::SmallMap;
+use crate::small_map::SmallMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

@@ -9,7 +9,7 @@ use reading::Reading;
 use words::Words;
 
 use crate::incremental::Machine;
-use crate::small::SmallMap;
+use crate::small_map::SmallMap;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

@@ -8,7 +8,7 @@ use crate::contradictions::{Found, Verdict};
 use crate::incremental::Machine;
 use crate::origins::{Allegiance, Place};
 use crate::reputation::Voter;
-use crate::small::SmallMap;
+use crate::small_map::SmallMap;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;

@@ -12,7 +12,7 @@ pub use explain::{Explanation, Incoming};
 mod edges;
 mod rounds;
 
-use crate::aging::AgedPair;
+use crate::decay::AgedPair;
 use crate::incremental::{Changes, Machine};
 use crate::origins::{Allegiance, Groups, ROUNDS, Rounds, Standing};
 use rustc_hash::{FxHashMap, FxHashSet};

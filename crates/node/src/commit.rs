@@ -1,8 +1,8 @@
 //! Group commit: whatever has been checked goes to the disk with one sync; then it is acknowledged,
 //! and handed to the engine.
 
-use super::core::{Core, NETWORKS};
-use super::lanes::{Incoming, What};
+use super::state::{Core, NETWORKS};
+use super::admission::{Incoming, What};
 use super::outcome::{Later, Outcome};
 use super::verify::Checked;
 use crossbeam::channel::{Receiver, Sender};

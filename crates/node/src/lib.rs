@@ -10,32 +10,32 @@
 //! front clients are told to come again: nothing grows, and nothing that was acknowledged is lost.
 
 mod commit;
-mod core;
-mod drive;
+mod state;
+mod tick_loop;
 pub mod http;
-mod keep;
-mod lanes;
+mod blob_manager;
+mod admission;
 pub mod limits;
-mod load;
+mod recovery;
 mod metrics;
 mod outcome;
-mod publish;
+mod view_writer;
 pub mod routing;
-mod tell;
+mod notifier;
 mod verify;
 pub mod wait;
-mod watch;
+mod monitor;
 
-pub use core::{Core, Phase};
-pub use drive::{Driver, Question, next_slice};
-pub use load::{Loaded, Until, load};
+pub use state::{Core, Phase};
+pub use tick_loop::{Driver, Question, next_slice};
+pub use recovery::{Loaded, Until, load};
 pub use outcome::{Later, Outcome};
-pub use watch::free_disk;
+pub use monitor::free_disk;
 
 use crossbeam::channel::bounded;
 pub use http::Agents;
 use http::App;
-use keep::Keeper;
+use blob_manager::Keeper;
 use limits::Rates;
 use std::io;
 use std::net::SocketAddr;
@@ -158,7 +158,7 @@ impl Node {
         core.blobs.accounts().own(own);
         let stop = CancellationToken::new();
         let rates = Arc::new(Rates::new(&settings.limits));
-        let (lanes, exits) = lanes::lanes(&settings.limits);
+        let (lanes, exits) = admission::lanes(&settings.limits);
         let (to_commit, checked) = bounded(QUEUE);
         let blobs_to_commit = to_commit.clone();
         let (to_engine, durable) = bounded(QUEUE);
@@ -179,7 +179,7 @@ impl Node {
         core.durable.store(appender.last().0, std::sync::atomic::Ordering::Release);
         let (look_at_blobs, looked) = bounded(1);
         threads.push(spawn(&core, "commit", move || {
-            if let Err(e) = keep::look(&shared, &mut appender) {
+            if let Err(e) = blob_manager::look(&shared, &mut appender) {
                 shared.fail("looking at the files of blobs", &e);
                 return;
             }
@@ -197,11 +197,11 @@ impl Node {
             }
         })?);
         let shared = core.clone();
-        threads.push(spawn(&core, "tell", move || tell::run(&shared, &views))?);
+        threads.push(spawn(&core, "tell", move || notifier::run(&shared, &views))?);
         threads.push(spawn(&core, "index", move || indexer.run(&events))?);
         let search = Search::new(core.store.clone(), index, settings.limits.hide_below);
         let (shared, ended) = (core.clone(), stop.clone());
-        threads.push(spawn(&core, "watch", move || watch::run(&shared, &ended))?);
+        threads.push(spawn(&core, "watch", move || monitor::run(&shared, &ended))?);
 
         let keeper = Arc::new(Keeper::new(core.clone(), blobs_to_commit, stop.clone()));
         let keeping = keeper.clone();
@@ -337,7 +337,7 @@ fn end(threads: Vec<JoinHandle<()>>, until: Instant) {
 fn warn_of(settings: &Settings) {
     if settings.config.networks.is_none() {
         tracing::warn!(
-            most = core::NETWORKS,
+            most = state::NETWORKS,
             "no network is configured: whatever anybody sends is carried, of so many networks, and you are the reader of \
              none; `wats init` makes a configuration"
         );
@@ -387,7 +387,7 @@ fn drive(
 ) -> Result<(), NodeError> {
     let began = Instant::now();
     let mut driver = Driver::new(core.clone(), config, workers)?.telling(tell);
-    let Some(loaded) = load(core, &mut driver, load::Until::End)? else {
+    let Some(loaded) = load(core, &mut driver, recovery::Until::End)? else {
         return Ok(());
     };
     // They count towards what a node without configured networks carries.
@@ -404,7 +404,7 @@ fn drive(
         "ready"
     );
     core.enter(Phase::Ready);
-    drive::run(&mut driver, durable, questions)
+    tick_loop::run(&mut driver, durable, questions)
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Signatures, in batches, off the dataflow's thread; then work and time (section 1.1), and the limits
 //! on keys, which nobody can use up for another before the signature is known to be valid.
 
-use super::core::{Core, Phase};
-use super::lanes::{Exits, Incoming, What};
+use super::state::{Core, Phase};
+use super::admission::{Exits, Incoming, What};
 use super::limits::Rates;
 use super::outcome::{Later, Outcome};
 use crossbeam::channel::Sender;

@@ -6,7 +6,7 @@
 //! seen, the last word on a blob, and the *views*, which are written in one batch with the tick that
 //! they are of. A crash may lose the last ticks, never an event, and never half a tick.
 
-mod acknowledged;
+mod commit_watermark;
 mod append;
 mod blob_records;
 pub mod blobs;
@@ -34,7 +34,7 @@ pub use records::{
 };
 pub use views::{Compared, Shown, ViewBatch};
 
-use acknowledged::Acknowledged;
+use commit_watermark::Acknowledged;
 use options::{family_options, options};
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{Cache, ColumnFamilyDescriptor, DB, ErrorKind, IteratorMode, WriteOptions};

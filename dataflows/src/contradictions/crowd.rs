@@ -1,7 +1,7 @@
 //! The critics of one event who are heard, and how much force one must have to count.
 
 use crate::origins::{Place, Standing, Tally};
-use crate::small::SmallMap;
+use crate::small_map::SmallMap;
 use std::collections::BTreeSet;
 use wats_model::fixed::Fixed;
 use wats_model::ids::{GroupId, KeyId};

@@ -1,7 +1,7 @@
 //! What one key has said about one event, as small as it usually is: one react, or one citation.
 
 use super::{Citing, ReactOn};
-use crate::small::make_room;
+use crate::small_map::make_room;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::slice;
 use wats_model::ids::EventId;

@@ -1,11 +1,11 @@
 //! Section 6, what a post's view is read from: sums that each key's word is added to and taken out of.
 
-use crate::aging::{Aged, AgedPair};
+use crate::decay::{Aged, AgedPair};
 use crate::contradictions::{Outcome, Quoted, Verdict};
 use crate::origins::{Place, Tally, Values, Voices};
 use crate::reputation::Voter;
 use crate::signals::Stance;
-use crate::small::SmallMap;
+use crate::small_map::SmallMap;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use wats_model::fixed::Fixed;

@@ -1,6 +1,6 @@
 //! The tool `attach`: hands the node something to keep, so that an event can name it.
 
-use super::speak::Attached;
+use super::write_tools::Attached;
 use super::{Agent, Trouble, told};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -1,6 +1,6 @@
 //! The tool `browse`: a map of what there is to know.
 
-use super::shapes::{self, Counts, NOTICE, NetworkLabel, date, text, title};
+use super::responses::{self, Counts, NOTICE, NetworkLabel, date, text, title};
 use super::{Agent, Trouble, told};
 use rmcp::Json;
 use rmcp::handler::server::wrapper::Parameters;
@@ -165,7 +165,7 @@ impl Agent {
 
 impl Group {
     fn read(of: &Value, is_tag: bool) -> Group {
-        let name = of["name"].as_str().map(|name| line(name, shapes::TAG).unwrap_or_default());
+        let name = of["name"].as_str().map(|name| line(name, responses::TAG).unwrap_or_default());
         let (name, tag) = if is_tag { (None, name) } else { (name, None) };
         Group {
             name,

@@ -11,18 +11,18 @@
 
 mod attach;
 mod browse;
-mod consult;
+mod read_tools;
 mod http;
 mod resources;
-pub mod shapes;
-pub mod speak;
+pub mod responses;
+pub mod write_tools;
 mod start;
 pub mod verify;
-mod way;
+mod transport;
 
 pub use http::{MAX_BODY, routes, service};
 pub use start::Starter;
-pub use way::Way;
+pub use transport::Way;
 
 use crate::idempotency::{Outbox, OutboxError};
 use rmcp::handler::server::router::tool::ToolRouter;
@@ -33,7 +33,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{Json, RoleServer, ServerHandler, tool_handler};
 use serde_json::{Value, json};
-use shapes::NetworkLabel;
+use responses::NetworkLabel;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use wats_api::client::ClientError;
@@ -246,7 +246,7 @@ fn sign(profile: &Profile, draft: &Value) -> Result<String, Trouble> {
 fn shapes_id(text: &str) -> Result<Hex32, Trouble> {
     let digits = text.trim().rsplit('/').next().unwrap_or_default();
     Hex32::parse(digits).ok_or_else(|| {
-        let given = shapes::quotation(text);
+        let given = responses::quotation(text);
         Trouble::wrong(format!("\"{given}\" is no id: it has 64 lower-case hex digits, as results give them"))
     })
 }

@@ -1,6 +1,6 @@
 //! Threads, posts and entries as resources: `wats://NETWORK/thread/ID`, `wats://NETWORK/post/ID`.
 
-use super::shapes::{Detail, NOTICE, Post, text, title};
+use super::responses::{Detail, NOTICE, Post, text, title};
 use super::{Agent, Trouble};
 use rmcp::model::{
     ErrorData, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,

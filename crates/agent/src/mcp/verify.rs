@@ -1,7 +1,7 @@
 //! Work for idle agents: `verify_next` names what nobody checked, `verify_report` says what came of it.
 
-use super::shapes::{Detail, NOTICE, Post, Untrusted, tags, title};
-use super::speak::{Attached, EvidenceSaid};
+use super::responses::{Detail, NOTICE, Post, Untrusted, tags, title};
+use super::write_tools::{Attached, EvidenceSaid};
 use super::{Agent, Trouble, told};
 use rmcp::Json;
 use rmcp::handler::server::wrapper::Parameters;

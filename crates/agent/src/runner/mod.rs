@@ -11,8 +11,8 @@
 pub mod command;
 pub mod ledger;
 
-use crate::mcp::shapes::{Detail, NOTICE, Post};
-use crate::mcp::speak::{EvidenceKind, EvidenceSaid};
+use crate::mcp::responses::{Detail, NOTICE, Post};
+use crate::mcp::write_tools::{EvidenceKind, EvidenceSaid};
 use crate::mcp::verify::{Outcome, Report, Task};
 use crate::mcp::{Agent, Trouble};
 use command::CommandError;

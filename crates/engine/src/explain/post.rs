@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use wats_dataflows::Inside;
-use wats_dataflows::aging::{Aged, AgedPair};
+use wats_dataflows::decay::{Aged, AgedPair};
 use wats_dataflows::contradictions::{Critic, Criticism, Outcome};
 use wats_dataflows::labelling::{Label, Node};
 use wats_dataflows::signals::{self, Cite, Stance};

@@ -3,7 +3,7 @@
 use super::body::{Pace, Paced};
 use super::events::{Brought, many};
 use super::params::{Params, Within};
-use super::{App, Origin, Problem, apart, export, problem, unchecked};
+use super::{App, Origin, Problem, apart, export, problem, verification_queue};
 use crate::Phase;
 use axum::body::Body;
 use axum::extract::State;
@@ -29,7 +29,7 @@ pub fn routes(public: Router<Arc<App>>) -> Router<Arc<App>> {
         .route("/admin/events/{digits}", get(called))
         .route("/admin/announce/{network}/{key}", get(announce))
         .route("/admin/label/{network}", get(label))
-        .route("/admin/unchecked/{network}", get(unchecked::get))
+        .route("/admin/unchecked/{network}", get(verification_queue::get))
         .route("/admin/import", post(import))
         .route("/admin/export", get(export::get))
         .route("/admin/checkpoint", post(checkpoint))
@@ -75,7 +75,7 @@ async fn status(State(app): State<Arc<App>>) -> Result<Response, Problem> {
         "ingest": ingest,
         "storage": {
             "store_bytes": core.store.bytes(),
-            "free_bytes": crate::watch::free_disk(core.store.directory()),
+            "free_bytes": crate::monitor::free_disk(core.store.directory()),
             "min_free_bytes": core.limits.min_free_disk,
             "full": core.disk_low.load(Ordering::Relaxed),
         },

@@ -379,7 +379,7 @@ fn read_time(text: &str) -> Option<Under> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wats_dataflows::browse::month;
+    use wats_dataflows::facets::month;
 
     #[test]
     fn times_are_read_as_they_are_written() {

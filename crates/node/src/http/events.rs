@@ -5,7 +5,7 @@ use super::lines::{Line, Lines};
 use super::params::Id;
 use super::shown::{self, Held};
 use super::{App, Origin, Problem};
-use crate::lanes::What;
+use crate::admission::What;
 use crate::limits;
 use crate::outcome::{Later, Outcome};
 use axum::Extension;

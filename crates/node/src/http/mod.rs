@@ -2,8 +2,8 @@
 //! permissions, which has the administration besides.
 
 mod admin;
-mod agents;
-pub use agents::Agents;
+mod mcp;
+pub use mcp::Agents;
 mod blobs;
 mod body;
 mod browse;
@@ -14,7 +14,7 @@ mod export;
 mod knowledge;
 mod lines;
 mod openapi;
-mod ops;
+mod health;
 mod params;
 mod problem;
 mod range;
@@ -22,15 +22,15 @@ mod read;
 mod search;
 mod shares;
 mod shown;
-mod unchecked;
+mod verification_queue;
 mod wait;
 
 pub use problem::Problem;
 
-use super::core::Core;
-use super::drive::{Driver, Question};
-use super::keep::Keeper;
-use super::lanes::Lanes;
+use super::state::Core;
+use super::tick_loop::{Driver, Question};
+use super::blob_manager::Keeper;
+use super::admission::Lanes;
 use super::limits::Rates;
 use super::{NodeError, Settings};
 use axum::extract::connect_info::ConnectInfo;
@@ -274,9 +274,9 @@ fn public(app: Arc<App>) -> Router<Arc<App>> {
         // Those who wait are many, have a limit of their own, and cost nothing until they are woken.
         .route("/v1/wait", get(wait::get))
         // Nor is a node unwell that has much to do: whoever watches it is answered all the same.
-        .route("/healthz", get(ops::health))
-        .route("/readyz", get(ops::ready))
-        .route("/metrics", get(ops::metrics))
+        .route("/healthz", get(health::health))
+        .route("/readyz", get(health::ready))
+        .route("/metrics", get(health::metrics))
         .fallback(|| async {
             Problem::not_found("there is nothing here; `/v1/openapi.json` says what there is")
         })
@@ -333,7 +333,7 @@ pub fn serve(
     let address = tcp.local_addr().map_err(failed(address.to_string()))?;
     let unix = connections::private_socket(socket).map_err(failed(socket.display().to_string()))?;
 
-    let agents = agents.map(|agents| agents::routes(&app, &agents, address, stop)).unwrap_or_default();
+    let agents = agents.map(|agents| mcp::routes(&app, &agents, address, stop)).unwrap_or_default();
     let clients = public(app.clone()).layer(middleware::from_fn(of_address)).with_state(app.clone());
     let clients = clients.merge(agents);
     let clients = clients.into_make_service_with_connect_info::<Peer>();

@@ -9,7 +9,7 @@ use super::search::status;
 use super::shown::{self, Filled, Held};
 use super::{App, Origin, Problem, apart};
 use crate::routing::{Reach, Who, capabilities, release};
-use crate::tell::root_of_target;
+use crate::notifier::root_of_target;
 use crate::wait::Wanted;
 use crate::{Later, Phase};
 use axum::extract::State;

@@ -1,7 +1,7 @@
 //! Tools that write: each makes one event, or two, signed with the profile's key. A repeated call is the
 //! same event.
 
-use super::shapes::text;
+use super::responses::text;
 use super::{Agent, Trouble, shapes_id, told};
 use rmcp::Json;
 use rmcp::handler::server::wrapper::Parameters;

@@ -1,6 +1,6 @@
 //! What the threads of a node share.
 
-use super::lanes::Weighty;
+use super::admission::Weighty;
 use super::metrics::Metrics;
 use super::outcome::Later;
 use super::wait::Waiters;

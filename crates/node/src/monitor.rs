@@ -1,6 +1,6 @@
 //! Once a second: the disk, the gauges, and a sign of life for systemd.
 
-use super::core::{Core, Phase};
+use super::state::{Core, Phase};
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};

@@ -4,8 +4,8 @@
 //! A pass takes blobs from the front of the order that the views keep, so it costs what it evicts. It
 //! sees pins as of the last tick, and waits a little for the views when they are behind.
 
-use super::core::{Core, Phase};
-use super::lanes::{Incoming, What};
+use super::state::{Core, Phase};
+use super::admission::{Incoming, What};
 use super::outcome::{Later, Outcome};
 use super::verify::Checked;
 use crossbeam::channel::Sender;

@@ -2,9 +2,9 @@
 
 use super::NodeError;
 use super::commit::{Durable, Taken};
-use super::core::{Core, Phase};
-use super::drive::Driver;
-use super::publish;
+use super::state::{Core, Phase};
+use super::tick_loop::Driver;
+use super::view_writer;
 use crossbeam::channel::{Sender, bounded};
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -80,7 +80,7 @@ pub fn load(core: &Core, driver: &mut Driver, until: Until) -> Result<Option<Loa
         return Ok(None);
     }
     driver.tick_of_loading()?;
-    let (compared, correct) = core.store.compare(publish::all(&driver.document, &driver.intake)?)?;
+    let (compared, correct) = core.store.compare(view_writer::all(&driver.document, &driver.intake)?)?;
     loaded.views = compared;
     match until {
         Until::End => driver.publish_loaded(correct)?,

@@ -1,6 +1,6 @@
 //! The thread that tells: what the views have taken in wakes those who wait for it.
 
-use super::core::Core;
+use super::state::Core;
 use super::routing::release;
 use crossbeam::channel::{Receiver, RecvTimeoutError};
 use std::cmp::Reverse;

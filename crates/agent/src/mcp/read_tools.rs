@@ -1,6 +1,6 @@
 //! Tools that read: `search`, `fetch`, `read`, `wait`, `whoami`.
 
-use super::shapes::{
+use super::responses::{
     self, Counts, Detail, NOTICE, NetworkLabel, Post, Untrusted, date, tags, text, texts, title, why,
 };
 use super::{Agent, Trouble, shapes_id, told};
@@ -445,7 +445,7 @@ impl Agent {
     /// The latest announce of a key.
     pub(super) async fn announce_of(&self, key: &str) -> Result<Option<String>, Trouble> {
         match self.way.get(&format!("/admin/announce/{}/{key}", self.network)).await {
-            Ok(found) => Ok(shapes::text(&found, "announce")),
+            Ok(found) => Ok(responses::text(&found, "announce")),
             Err(ClientError::Refused { status: 404, .. }) => Ok(None),
             Err(e) => Err(e.into()),
         }

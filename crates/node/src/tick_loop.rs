@@ -8,8 +8,8 @@
 
 use super::NodeError;
 use super::commit::{Durable, Taken};
-use super::core::{Core, Phase};
-use super::publish;
+use super::state::{Core, Phase};
+use super::view_writer;
 use crossbeam::channel::{Receiver, Sender, never, select};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -229,7 +229,7 @@ impl Driver {
         if let Some((open, views)) = self.finish()? {
             let evaluated = open.began.elapsed();
             let mut batch = ViewBatch::default();
-            publish::changes(&views, &self.intake, &mut batch)?;
+            view_writer::changes(&views, &self.intake, &mut batch)?;
             self.unwritten.then(batch);
             self.write()?;
             let took = open.began.elapsed();
@@ -276,7 +276,7 @@ impl Driver {
             }
         }
         let named =
-            |(id, has)| publish::key(id, &self.intake).map(|(network, key)| (network.into(), key, has));
+            |(id, has)| view_writer::key(id, &self.intake).map(|(network, key)| (network.into(), key, has));
         let named: Vec<(Box<str>, _, bool)> = has.into_iter().filter_map(named).collect();
         let keys: Vec<_> = named.iter().map(|(_, key, _)| *key).collect();
         self.core.weighty.set(named);
