@@ -11,7 +11,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use support::{Feed, Reacts, config_of, ms, quantile, resident, take, worked};
 use wats_engine::engine::Engine;
-use wats_engine::interner::{Change, Intake};
+use wats_engine::interner::{Change, Interner};
 use wats_generate::{Attack, Plan};
 use wats_model::ids::Millis;
 
@@ -68,7 +68,7 @@ fn main() {
 struct Bench {
     attack: Attack,
     plan: Plan,
-    intake: Intake,
+    intake: Interner,
     engine: Engine,
     reacts: Reacts,
     now: Millis,
@@ -87,7 +87,7 @@ impl Bench {
             attack: Some(attack),
             ..Plan::default()
         };
-        let mut intake = Intake::new(&config_of(&[&ordinary, &plan])).expect("one network");
+        let mut intake = Interner::new(&config_of(&[&ordinary, &plan])).expect("one network");
         let mut engine = Engine::start(intake.config().clone(), 1).expect("the engine starts");
         let mut now = Millis(0);
         let mut load = |plan: &Plan| {

@@ -5,7 +5,7 @@
 use std::hint::black_box;
 use std::num::NonZero;
 use std::time::Instant;
-use wats_engine::interner::Intake;
+use wats_engine::interner::Interner;
 use wats_event::log::{Options, Source, read};
 use wats_event::{Event, Rules, Secret, Verifier, verify_strict};
 
@@ -56,7 +56,7 @@ fn main() {
     });
     assert_eq!(parsed.len(), n);
     rate("intake", n, || {
-        let mut intake = Intake::new(&Default::default()).expect("no networks");
+        let mut intake = Interner::new(&Default::default()).expect("no networks");
         let mut changes = Vec::new();
         for event in &parsed {
             intake.event(event, event.created_at, &mut changes).expect("room");

@@ -8,7 +8,7 @@ mod support;
 use std::time::{Duration, Instant};
 use support::{Feed, config_of, resident, settled, take};
 use wats_engine::engine::Engine;
-use wats_engine::interner::{Change, Intake};
+use wats_engine::interner::{Change, Interner};
 use wats_engine::replay::Bounds;
 use wats_generate::Plan;
 use wats_model::facts::{Body, EventFact, Evidence, React};
@@ -44,7 +44,7 @@ struct Log {
 impl Log {
     fn generate(events: u64) -> Log {
         let plan = Plan { events, signed: false, ..Plan::default() };
-        let mut intake = Intake::new(&config_of(&[&plan])).expect("one network");
+        let mut intake = Interner::new(&config_of(&[&plan])).expect("one network");
         let begun = Instant::now();
         let mut records = Vec::new();
         for checked in Feed::new(&plan) {

@@ -7,10 +7,10 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 use wats_event::Hex32;
-use wats_event::stored_event::Said;
+use wats_event::stored_event::StoredEvent;
 use wats_model::fixed::Fixed;
 use wats_node::routing::Who;
-use wats_node::wait::{Waiter, Waiters, Wanted};
+use wats_node::wait::{EventFilter, Subscriptions, Waiter};
 
 /// Asks that are told in one measurement, and measurements of which the median counts.
 const ASKS: usize = 2_000;
@@ -23,23 +23,23 @@ fn key(n: usize) -> Hex32 {
 }
 
 /// Waiters, of whom so many have the capability.
-fn crowd(waiters: &Arc<Waiters>, all: usize, capable: usize) -> Vec<Waiter> {
+fn crowd(waiters: &Arc<Subscriptions>, all: usize, capable: usize) -> Vec<Waiter> {
     let one = |n| {
         let tag = if n < capable { "cap:rust" } else { "cap:other" };
         let who = Who { key: Some(key(n)), capabilities: [tag.to_owned()].into() };
-        waiters.wait(Wanted { network: "main".into(), ..Wanted::default() }, who).expect("room")
+        waiters.wait(EventFilter { network: "main".into(), ..EventFilter::default() }, who).expect("room")
     };
     (0..all).map(one).collect()
 }
 
-fn ask(tags: &[&str], to: Option<Hex32>) -> Said {
+fn ask(tags: &[&str], to: Option<Hex32>) -> StoredEvent {
     let event = serde_json::json!({ "id": key(1 << 40), "net": "main", "kind": "ask", "author": key(1 << 41),
         "created_at": 0, "title": "?", "tags": tags, "to": to.into_iter().collect::<Vec<_>>() });
     serde_json::from_value(event).expect("an ask")
 }
 
 /// Nanoseconds for one ask, the median; and how many it wakes.
-fn measure(all: usize, capable: usize, ask: &Said) -> (f64, usize) {
+fn measure(all: usize, capable: usize, ask: &StoredEvent) -> (f64, usize) {
     let waiters = Arc::default();
     let _crowd = crowd(&waiters, all, capable);
     let standing = |key: Hex32| Fixed(i64::from(key.0[0]));

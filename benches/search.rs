@@ -13,7 +13,7 @@ use wats_model::fixed::Fixed;
 use wats_model::ids::Millis;
 use wats_model::views::{Counts, Status};
 use wats_search::{Index, Request, Search, catch_up};
-use wats_store::{Added, Appender, PostRecord, Seq, Sizes, Store, Ticked, ViewBatch};
+use wats_store::{AppendOutcome, Appender, PostRecord, Seq, Sizes, Store, TickMark, ViewBatch};
 
 /// Views of one batch, and events of one sync.
 const BATCH: usize = 10_000;
@@ -70,7 +70,7 @@ fn fill(store: &Arc<Store>, posts: u64) -> String {
         }
         let event = parse(text.as_bytes(), &Rules::any()).expect("a generated event");
         let added = appender.event(&event, record.received_at, text).expect("a store");
-        if !matches!(added, Added::New(_)) {
+        if !matches!(added, AppendOutcome::New(_)) {
             continue;
         }
         if event.title.is_some() || event.quote.is_some() {
@@ -92,7 +92,7 @@ fn fill(store: &Arc<Store>, posts: u64) -> String {
 }
 
 fn publish(store: &Store, views: &mut ViewBatch) {
-    let ticked = Ticked { tick: 1, now: Millis(0), through: Seq(0) };
+    let ticked = TickMark { tick: 1, now: Millis(0), through: Seq(0) };
     store.publish(&std::mem::take(views), ticked).expect("a store");
 }
 

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 use support::{Feed, config_of, fact, resident, take};
 use wats_engine::engine::Engine;
-use wats_engine::interner::{Change, Intake};
+use wats_engine::interner::{Change, Interner};
 use wats_generate::Plan;
 use wats_model::facts::{Body, EventFact, Evidence, React};
 use wats_model::ids::{BlobId, EventId, KeyId, Millis};
@@ -51,7 +51,7 @@ struct World {
 impl World {
     fn load() -> World {
         let plan = Plan { events: EVENTS, signed: false, ..Plan::default() };
-        let mut intake = Intake::new(&config_of(&[&plan])).expect("one network");
+        let mut intake = Interner::new(&config_of(&[&plan])).expect("one network");
         let mut engine = Engine::start(intake.config().clone(), 1).expect("the engine starts");
         let (mut changes, mut now) = (Vec::new(), Millis(0));
         for checked in Feed::new(&plan) {

@@ -18,8 +18,8 @@ use wats_event::log::read_stored;
 use wats_event::{Hex32, Rules};
 use wats_model::clock::Clock;
 use wats_model::ids::Millis;
-use wats_node::{Core, Driver, NodeError, load};
-use wats_store::{Appender, BlobAt, Checked, Logged, Part, Seq, Store, StoreError};
+use wats_node::{Driver, NodeError, NodeState, load};
+use wats_store::{Appender, BlobPresence, Checked, Part, Seq, SequenceRecord, Store, StoreError};
 
 /// What one check found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -182,7 +182,7 @@ pub fn sequence(store: &Arc<Store>, mode: Mode) -> Result<Vec<Finding>, StoreErr
     let mut wrong = u64::from(store.is_rebuilding()?);
     let mut events = 0u64;
     let mut damaged = Vec::new();
-    let mut blobs: HashMap<Hex32, BlobAt> = HashMap::new();
+    let mut blobs: HashMap<Hex32, BlobPresence> = HashMap::new();
     for item in store.records(Seq(0)) {
         let (seq, logged) = match item {
             Ok(item) => item,
@@ -192,7 +192,7 @@ pub fn sequence(store: &Arc<Store>, mode: Mode) -> Result<Vec<Finding>, StoreErr
             }
         };
         match logged {
-            Logged::Event { id, text, .. } => {
+            SequenceRecord::Event { id, text, .. } => {
                 events += 1;
                 match read_stored(&text, id, &Rules::any()) {
                     Ok(Some((event, _))) if event.id == id => {
@@ -203,11 +203,11 @@ pub fn sequence(store: &Arc<Store>, mode: Mode) -> Result<Vec<Finding>, StoreErr
                     _ => damaged.push(format!("record {}: it is not the event {id}", seq.0)),
                 }
             }
-            Logged::Copy { received_at, id } => {
+            SequenceRecord::Copy { received_at, id } => {
                 wrong += u64::from(!agrees(store.held(id), |held| held.received_at <= received_at));
             }
-            Logged::Blob { blob, received_at, present } => {
-                let said = BlobAt { received_at, present };
+            SequenceRecord::Blob { blob, received_at, present } => {
+                let said = BlobPresence { received_at, present };
                 if let Some(last) = said.after(blobs.get(&blob).copied()) {
                     blobs.insert(blob, last);
                 }
@@ -253,7 +253,7 @@ pub fn views(store: &Arc<Store>, config: &Config, mode: Mode) -> Result<Finding,
         return Ok(finding("views", State::Good, "none yet: a node makes them when it starts"));
     }
     let clock = Clock::set_to(ticked.now);
-    let core = Arc::new(Core::new(store.clone(), config.rules(), config.limits.clone(), clock));
+    let core = Arc::new(NodeState::new(store.clone(), config.rules(), config.limits.clone(), clock));
     let mut driver = Driver::new(core.clone(), config, config.node.workers)?;
     let Some(loaded) = load(&core, &mut driver, wats_node::Until::Views(ticked))? else {
         return Ok(finding("views", State::Notice, "not compared"));

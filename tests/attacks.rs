@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use support::{apply, differences};
 use wats_config::Config;
 use wats_engine::engine::Engine;
-use wats_engine::interner::{Change, Intake};
+use wats_engine::interner::{Change, Interner};
 use wats_event::log::{Checked, Options, Record, Source, read};
 use wats_generate::{Attack, Generator, Plan};
 use wats_model::facts::EventFact;
@@ -17,7 +17,7 @@ use wats_oracle::{State, Views, evaluate};
 
 /// The engine, and all that it was given.
 struct Beside {
-    intake: Intake,
+    intake: Interner,
     engine: Engine,
     events: BTreeMap<EventId, EventFact>,
     blobs: BTreeSet<BlobId>,
@@ -29,7 +29,7 @@ struct Beside {
 
 impl Beside {
     fn start(config: &Config, workers: usize) -> Beside {
-        let intake = Intake::new(config).expect("few networks");
+        let intake = Interner::new(config).expect("few networks");
         let engine = Engine::start(intake.config().clone(), workers).expect("the engine starts");
         Beside {
             intake,

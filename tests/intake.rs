@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use std::collections::BTreeMap;
 use wats_config::{Config, Network};
-use wats_engine::interner::{Change, Intake, Taken};
+use wats_engine::interner::{Change, Ingested, Interner};
 use wats_event::{Event, Hex32, Rules, Secret};
 use wats_model::facts::{Body, EventFact};
 use wats_model::ids::{EventId, Millis};
@@ -53,7 +53,7 @@ fn input() -> impl Strategy<Value = Input> {
 
 /// The sum of the changes, in terms of names instead of integers.
 fn held(inputs: &[Input], events: &[Event]) -> BTreeMap<String, i64> {
-    let mut intake = Intake::new(&Config::default()).expect("room");
+    let mut intake = Interner::new(&Config::default()).expect("room");
     let mut changes = Vec::new();
     for input in inputs {
         match input {
@@ -77,7 +77,7 @@ fn held(inputs: &[Input], events: &[Event]) -> BTreeMap<String, i64> {
     sum
 }
 
-fn in_names(intake: &Intake, fact: &EventFact) -> String {
+fn in_names(intake: &Interner, fact: &EventFact) -> String {
     let event = |id: EventId| intake.event_name(id).expect("a name").to_string();
     let body = match &fact.body {
         Body::Post(p) => format!(
@@ -126,15 +126,15 @@ proptest! {
 
 #[test]
 fn an_earlier_copy_replaces_the_fact() {
-    let mut intake = Intake::new(&Config::default()).expect("room");
+    let mut intake = Interner::new(&Config::default()).expect("room");
     let mut changes = Vec::new();
     let event = events().remove(0);
-    let mut take = |intake: &mut Intake, at| intake.event(&event, Millis(at), &mut changes).expect("room");
-    let Taken::New(id) = take(&mut intake, 9) else { panic!("new") };
-    assert_eq!(take(&mut intake, 9), Taken::Duplicate(id));
-    assert_eq!(take(&mut intake, 10), Taken::Duplicate(id));
-    assert_eq!(take(&mut intake, 4), Taken::Earlier(id));
-    assert_eq!(take(&mut intake, 9), Taken::Duplicate(id));
+    let mut take = |intake: &mut Interner, at| intake.event(&event, Millis(at), &mut changes).expect("room");
+    let Ingested::New(id) = take(&mut intake, 9) else { panic!("new") };
+    assert_eq!(take(&mut intake, 9), Ingested::Duplicate(id));
+    assert_eq!(take(&mut intake, 10), Ingested::Duplicate(id));
+    assert_eq!(take(&mut intake, 4), Ingested::Earlier(id));
+    assert_eq!(take(&mut intake, 9), Ingested::Duplicate(id));
     let got: Vec<(u64, i64)> = changes
         .iter()
         .map(|change| match change {
@@ -148,7 +148,7 @@ fn an_earlier_copy_replaces_the_fact() {
 
 #[test]
 fn the_last_word_on_a_blob_counts_and_absence_breaks_ties() {
-    let mut intake = Intake::new(&Config::default()).expect("room");
+    let mut intake = Interner::new(&Config::default()).expect("room");
     let mut word = |present, at| {
         let mut changes = Vec::new();
         intake.blob(blob(1), present, Millis(at), &mut changes).expect("room");
@@ -172,7 +172,7 @@ fn own_profiles_and_networks_have_names_from_the_start() {
         pow_bits: 3,
     };
     let config = Config { networks: Some(vec![network("main"), network("side")]), ..Config::default() };
-    let intake = Intake::new(&config).expect("room");
+    let intake = Interner::new(&config).expect("room");
     let names: Vec<&str> = intake.networks().map(|(_, name)| name).collect();
     assert_eq!(names, ["main", "side"]);
     for (id, _) in intake.networks() {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use tikv_jemallocator::Jemalloc;
 use wats_config::Limits;
 use wats_config::{Config, Network};
-use wats_engine::interner::{Change, Intake};
+use wats_engine::interner::{Change, Interner};
 use wats_event::Rules;
 use wats_event::log::{Checked, Options, Reader, Record, Source, read};
 use wats_generate::{Generator, Plan};
@@ -159,7 +159,7 @@ impl Iterator for Feed {
 }
 
 /// Interns a generated record.
-pub fn take(intake: &mut Intake, checked: Checked, changes: &mut Vec<Change>) {
+pub fn take(intake: &mut Interner, checked: Checked, changes: &mut Vec<Change>) {
     match checked.outcome.expect("a generated record is valid") {
         Record::Event(event) => {
             intake.event(&event, checked.received_at, changes).expect("few names");

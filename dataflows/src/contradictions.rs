@@ -28,7 +28,7 @@ pub const DEPTH: usize = 3;
 
 /// Something the argument graph is made of.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Told {
+pub enum Input {
     /// A contradiction.
     Contradiction(Contradiction),
     /// What is known of a key.
@@ -498,14 +498,14 @@ struct Rebuttals {
 }
 
 impl Machine for Contradictions {
-    type Change = (NetworkId, Told);
+    type Change = (NetworkId, Input);
     type View = Found;
 
-    fn apply(&mut self, (_, told): (NetworkId, Told), diff: i64) {
+    fn apply(&mut self, (_, told): (NetworkId, Input), diff: i64) {
         match told {
-            Told::Contradiction(contradiction) => self.told_contradiction(contradiction, diff > 0),
-            Told::Standing(key, standing) => self.told_standing(key, &standing, diff > 0),
-            Told::Spread(key, n) => {
+            Input::Contradiction(contradiction) => self.told_contradiction(contradiction, diff > 0),
+            Input::Standing(key, standing) => self.told_standing(key, &standing, diff > 0),
+            Input::Spread(key, n) => {
                 if diff > 0 {
                     self.spread.insert(key, n);
                 } else {
@@ -513,7 +513,7 @@ impl Machine for Contradictions {
                 }
                 self.reweighed.insert(key);
             }
-            Told::Voice(key) => {
+            Input::Voice(key) => {
                 if diff > 0 {
                     self.voices.insert(key)
                 } else {
@@ -524,7 +524,7 @@ impl Machine for Contradictions {
         }
     }
 
-    fn settle(&mut self, out: &mut Vec<(Found, i64)>) {
+    fn emit(&mut self, out: &mut Vec<(Found, i64)>) {
         let touched = self.weigh();
         let mut doubtful = self.reargue(touched);
         self.replaced(&mut doubtful);

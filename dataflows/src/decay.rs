@@ -172,7 +172,7 @@ pub trait Ages: 'static {
 }
 
 /// The machine that keeps things that age, and their calendar.
-pub struct Calendar<A: Ages> {
+pub struct TimerQueue<A: Ages> {
     config: Arc<Config>,
     now: Millis,
     held: FxHashMap<A::Key, A>,
@@ -180,10 +180,10 @@ pub struct Calendar<A: Ages> {
     touched: FxHashMap<A::Key, Option<A::View>>,
 }
 
-impl<A: Ages + Default> Calendar<A> {
+impl<A: Ages + Default> TimerQueue<A> {
     /// Empty, before all time.
-    pub fn new(config: Arc<Config>) -> Calendar<A> {
-        Calendar {
+    pub fn new(config: Arc<Config>) -> TimerQueue<A> {
+        TimerQueue {
             config,
             now: Millis(0),
             held: FxHashMap::default(),
@@ -210,7 +210,7 @@ impl<A: Ages + Default> Calendar<A> {
     }
 }
 
-impl Calendar<AgingPair> {
+impl TimerQueue<AgingPair> {
     /// All signals on a post, whoever gives them. Looks at every signal there is: for an explanation.
     pub fn on(&self, post: EventId) -> Vec<AgedPair> {
         let held = self.held.iter().filter(|((on, _), _)| *on == post);
@@ -218,7 +218,7 @@ impl Calendar<AgingPair> {
     }
 }
 
-impl<A: Ages + Default> Machine for Calendar<A> {
+impl<A: Ages + Default> Machine for TimerQueue<A> {
     type Change = A::Change;
     type View = A::View;
 
@@ -242,7 +242,7 @@ impl<A: Ages + Default> Machine for Calendar<A> {
         self.now = now;
     }
 
-    fn settle(&mut self, out: &mut Vec<(A::View, i64)>) {
+    fn emit(&mut self, out: &mut Vec<(A::View, i64)>) {
         for (key, before) in std::mem::take(&mut self.touched) {
             let Some(held) = self.held.get(&key) else {
                 continue;

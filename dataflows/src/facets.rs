@@ -60,7 +60,7 @@ pub struct Entry {
 
 /// Something said to [`Places`] about a post.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Told {
+pub enum Input {
     /// It is held.
     Written(Written),
     /// It is in the thread of this root.
@@ -90,19 +90,19 @@ pub struct Sources<'s> {
 }
 
 /// What is to be said to [`Places`].
-pub fn told<'s>(sources: Sources<'s>) -> Changes<'s, (EventId, Told)> {
+pub fn told<'s>(sources: Sources<'s>) -> Changes<'s, (EventId, Input)> {
     let headings = sources.posts.clone().flat_map(|e| heading(&e).map(|heading| (e.id, heading)));
     let headings = headings.arrange_by_key_named("headings of threads");
     let under = sources.by_thread.join_core(headings, |_, id, heading| Some((*id, heading.clone())));
     let entries = sources.entries.map(|e| (e.entry, (e.digest, e.threads)));
     let ranks = sources.scores.map(|(id, score)| (id, score.max(Fixed::ZERO)));
     let entries = entries.join_map(ranks, |id, (digest, threads), rank| {
-        (*id, Told::Entry(Entry { digest: *digest, rank: *rank, threads: threads.clone() }))
+        (*id, Input::Entry(Entry { digest: *digest, rank: *rank, threads: threads.clone() }))
     });
-    sources.posts.flat_map(|e| written(&e).map(|written| (e.id, Told::Written(written)))).concatenate([
-        sources.threads.map(|(id, root)| (id, Told::In(root))),
-        under.map(|(id, heading)| (id, Told::Under(heading))),
-        sources.statuses.map(|(id, status)| (id, Told::Judged(status))),
+    sources.posts.flat_map(|e| written(&e).map(|written| (e.id, Input::Written(written)))).concatenate([
+        sources.threads.map(|(id, root)| (id, Input::In(root))),
+        under.map(|(id, heading)| (id, Input::Under(heading))),
+        sources.statuses.map(|(id, status)| (id, Input::Judged(status))),
         entries,
     ])
 }
@@ -186,9 +186,9 @@ struct Place {
 }
 
 impl Place {
-    fn apply(&mut self, id: EventId, told: Told, here: bool) {
+    fn apply(&mut self, id: EventId, told: Input, here: bool) {
         match told {
-            Told::Written(written) => {
+            Input::Written(written) => {
                 self.is_held = here;
                 self.begins = here && written.begins.is_some();
                 self.network = written.network;
@@ -199,13 +199,13 @@ impl Place {
                     self.initial = begins.initial.filter(|_| here);
                 }
             }
-            Told::In(root) => self.root = here.then_some(root),
-            Told::Under(heading) => {
+            Input::In(root) => self.root = here.then_some(root),
+            Input::Under(heading) => {
                 self.heading = heading.tags.filter(|_| here);
                 self.initial = heading.initial.filter(|_| here);
             }
-            Told::Judged(status) => self.status = here.then_some(status),
-            Told::Entry(entry) => {
+            Input::Judged(status) => self.status = here.then_some(status),
+            Input::Entry(entry) => {
                 let entries = self.entries.get_or_insert_default();
                 match here {
                     true => entries.push(entry),
@@ -270,16 +270,16 @@ pub struct Places {
 }
 
 impl Machine for Places {
-    type Change = (EventId, Told);
+    type Change = (EventId, Input);
     type View = Put;
 
-    fn apply(&mut self, (id, told): (EventId, Told), diff: i64) {
+    fn apply(&mut self, (id, told): (EventId, Input), diff: i64) {
         let place = self.posts.get(&id);
         self.touched.entry(id).or_insert_with(|| place.cloned().map(Box::new));
         self.posts.entry(id).or_default().apply(id, told, diff > 0);
     }
 
-    fn settle(&mut self, out: &mut Vec<(Put, i64)>) {
+    fn emit(&mut self, out: &mut Vec<(Put, i64)>) {
         let mut counts: FxHashMap<(Facet, What), i64> = FxHashMap::default();
         for (id, before) in std::mem::take(&mut self.touched) {
             let (before, none) = (before.unwrap_or_default(), Place::default());
@@ -345,7 +345,7 @@ impl Machine for Groups {
         *count = u32::try_from(i64::from(*count) + by).expect("a count of held posts");
     }
 
-    fn settle(&mut self, out: &mut Vec<(GroupView, i64)>) {
+    fn emit(&mut self, out: &mut Vec<(GroupView, i64)>) {
         for (facet, before) in std::mem::take(&mut self.touched) {
             let after = self.groups.get(&facet).copied().unwrap_or_default();
             let (shown, shows) = (before.view(facet), after.view(facet));

@@ -19,7 +19,7 @@ use wats_model::policy::Config;
 /// What is said of posts comes first: within a tick it is taken back while the keys stand where they
 /// stood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Told {
+pub enum Input {
     /// Of a post.
     Of(EventId, OfPost),
     /// Where a key stands: told to every worker.
@@ -43,7 +43,7 @@ pub enum OfPost {
 }
 
 /// Who accepts, confirms or uses which post, whatever its age.
-pub fn supports<'s>(signals: Changes<'s, PairChange>) -> Changes<'s, Told> {
+pub fn supports<'s>(signals: Changes<'s, PairChange>) -> Changes<'s, Input> {
     signals.explode(|change| {
         let supports = match &change {
             PairChange::Accept(..) => 1,
@@ -53,15 +53,15 @@ pub fn supports<'s>(signals: Changes<'s, PairChange>) -> Changes<'s, Told> {
             }
         };
         let pair = *change.pair();
-        (supports > 0).then_some((Told::Of(pair.on, OfPost::Supported(pair.by)), supports))
+        (supports > 0).then_some((Input::Of(pair.on, OfPost::Supported(pair.by)), supports))
     })
 }
 
 /// Who contradicts which post.
-pub fn contradicted<'s>(contradictions: Changes<'s, Contradiction>) -> Changes<'s, Told> {
+pub fn contradicted<'s>(contradictions: Changes<'s, Contradiction>) -> Changes<'s, Input> {
     contradictions.filter(|c| c.pair.on_post).map(|c| {
         let (by, author, network) = (c.pair.by, c.pair.to, c.pair.network);
-        Told::Of(c.pair.on, OfPost::Contradicted { by, author, network })
+        Input::Of(c.pair.on, OfPost::Contradicted { by, author, network })
     })
 }
 
@@ -217,20 +217,20 @@ impl Stakes {
 }
 
 impl Machine for Stakes {
-    type Change = Told;
+    type Change = Input;
     type View = Stake;
 
-    fn apply(&mut self, told: Told, diff: i64) {
+    fn apply(&mut self, told: Input, diff: i64) {
         match told {
-            Told::Of(on, OfPost::Supported(by)) => self.told_support(on, by, diff),
-            Told::Of(on, OfPost::Contradicted { by, author, network }) => {
+            Input::Of(on, OfPost::Supported(by)) => self.told_support(on, by, diff),
+            Input::Of(on, OfPost::Contradicted { by, author, network }) => {
                 self.told_contradiction(on, (network, by, author), diff > 0);
             }
-            Told::Place(key, place) => self.told_place(key, place, diff > 0),
+            Input::Place(key, place) => self.told_place(key, place, diff > 0),
         }
     }
 
-    fn settle(&mut self, out: &mut Vec<(Stake, i64)>) {
+    fn emit(&mut self, out: &mut Vec<(Stake, i64)>) {
         for (on, touched) in std::mem::take(&mut self.touched) {
             let Some(post) = self.posts.get_mut(&on) else { continue };
             if let Some(mut contested) = post.contested.take() {
@@ -312,7 +312,7 @@ impl Machine for Spread {
         self.touched.insert(by);
     }
 
-    fn settle(&mut self, out: &mut Vec<(Self::View, i64)>) {
+    fn emit(&mut self, out: &mut Vec<(Self::View, i64)>) {
         for by in std::mem::take(&mut self.touched) {
             let Some(stretch) = self.critics.get_mut(&by) else { continue };
             let n = Some(stretch.n).filter(|n| *n > self.config.policy.full_force);

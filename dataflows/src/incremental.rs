@@ -39,7 +39,7 @@ pub trait Machine: 'static {
 
     /// The tick is complete: puts out how the view differs from the last time, and nothing where it
     /// does not.
-    fn settle(&mut self, out: &mut Vec<(Self::View, i64)>);
+    fn emit(&mut self, out: &mut Vec<(Self::View, i64)>);
 }
 
 /// A machine that the dataflow runs and its owner may look into between ticks.
@@ -128,7 +128,7 @@ fn step<M: Machine>(
         machine.advance(now);
     }
     let mut out = Vec::new();
-    machine.settle(&mut out);
+    machine.emit(&mut out);
     out
 }
 

@@ -9,7 +9,7 @@ use wats_model::views::{NetworkLabel, NetworkView};
 
 /// Something said about a network.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Told {
+pub enum Input {
     /// What the trust graph says of it.
     Temper(Temper),
     /// A key that is no own profile has weight; the multiplicity is the number of such keys.
@@ -43,19 +43,19 @@ pub struct Labels {
 }
 
 impl Machine for Labels {
-    type Change = (NetworkId, Told);
+    type Change = (NetworkId, Input);
     type View = NetworkView;
 
-    fn apply(&mut self, (id, told): (NetworkId, Told), diff: i64) {
+    fn apply(&mut self, (id, told): (NetworkId, Input), diff: i64) {
         let network = self.networks.entry(id).or_default();
         match told {
-            Told::Temper(temper) => network.temper = (diff > 0).then_some(temper),
-            Told::Companion => network.companions += diff,
+            Input::Temper(temper) => network.temper = (diff > 0).then_some(temper),
+            Input::Companion => network.companions += diff,
         }
         self.touched.insert(id);
     }
 
-    fn settle(&mut self, out: &mut Vec<(NetworkView, i64)>) {
+    fn emit(&mut self, out: &mut Vec<(NetworkView, i64)>) {
         for id in std::mem::take(&mut self.touched) {
             let Some(network) = self.networks.get_mut(&id) else { continue };
             let view = network.view(id);

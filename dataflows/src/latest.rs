@@ -35,7 +35,7 @@ impl<K: ExchangeData + Hash, V: ExchangeData> Machine for Latest<K, V> {
         }
     }
 
-    fn settle(&mut self, out: &mut Vec<((K, V), i64)>) {
+    fn emit(&mut self, out: &mut Vec<((K, V), i64)>) {
         for (key, before) in std::mem::take(&mut self.touched) {
             let after = self.latest.get(&key).map(|(_, value)| value.clone());
             if before == after {
@@ -71,7 +71,7 @@ impl Machine for LatestAccept {
         }
     }
 
-    fn settle(&mut self, out: &mut Vec<(Self::View, i64)>) {
+    fn emit(&mut self, out: &mut Vec<(Self::View, i64)>) {
         for (thread, before) in std::mem::take(&mut self.touched) {
             let after = self.accepts.get(&thread).and_then(|a| a.last().copied());
             if before != after {

@@ -19,9 +19,9 @@
 //! | 8 survival | [`survival`] |
 //! | none: a map of 6 and 7; labels of networks | [`browse`]; [`labels`] |
 
+pub mod contradictions;
 pub mod decay;
 pub mod facets;
-pub mod contradictions;
 pub mod force;
 pub mod incremental;
 pub mod knowledge;
@@ -38,16 +38,16 @@ pub mod status;
 pub mod survival;
 pub mod trust;
 
-use crate::decay::{AgingKey, AgingPair, AgingPost, Calendar, PairChange};
-use crate::facets::{Groups, Places, Put};
 use crate::contradictions::{Contradictions, Found};
+use crate::decay::{AgingKey, AgingPair, AgingPost, PairChange, TimerQueue};
+use crate::facets::{Groups, Places, Put};
 use crate::force::{Spread, Stakes};
 use crate::incremental::{Machine, Shared, Tick, run, run_beside, run_timed};
 use crate::labels::Labels;
 use crate::latest::{Latest, LatestAccept};
 use crate::merits::Merits;
 use crate::reputation::{OfKey, Reputation};
-use crate::signals::{Said, Signals};
+use crate::signals::{Output, Signals};
 use crate::status::{Statuses, Word};
 use crate::survival::Blobs;
 use crate::trust::Trust;
@@ -81,11 +81,11 @@ pub struct Outputs {
     /// Changes of views at this worker, with the tick that caused them; drained by the owner.
     pub changes: Rc<RefCell<Vec<(View, Tick, i64)>>>,
     /// The state behind the views, to explain them from.
-    pub inside: Inside,
+    pub inside: Introspection,
 }
 
 /// State that explains the views, to be looked into between ticks; what a worker holds is its share.
-pub struct Inside {
+pub struct Introspection {
     /// Section 3.
     pub trust: Shared<Trust>,
     /// Section 4, the run for statuses.
@@ -95,7 +95,7 @@ pub struct Inside {
     /// Section 6.
     pub statuses: Shared<Statuses>,
     /// The calendar of signals, which tells how to slice a leap in time.
-    pub signals: Shared<Calendar<AgingPair>>,
+    pub signals: Shared<TimerQueue<AgingPair>>,
 }
 
 fn shared<M: Machine>(machine: M) -> Shared<M> {
@@ -143,33 +143,33 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
     // 2. Signals, and their decay.
     let said = run("signals", told, |(on, _)| route(on.0), shared(Signals::new(config.clone())));
     let accepts = said.clone().flat_map(|said| match said {
-        Said::Accept(accept) => Some(accept),
+        Output::Accept(accept) => Some(accept),
         _ => None,
     });
     let accepts = run("latest accept", accepts, |a| route(a.thread.0), shared(LatestAccept::default()));
     let signals = said.clone().flat_map(|said| match said {
-        Said::Signals(signals) => Some(PairChange::Signals(signals)),
+        Output::Signals(signals) => Some(PairChange::Signals(signals)),
         _ => None,
     });
     let signals = signals.concat(accepts.map(|a| PairChange::Accept(a.pair, a.clock)));
-    let pair_calendar = shared(Calendar::<AgingPair>::new(config.clone()));
+    let pair_calendar = shared(TimerQueue::<AgingPair>::new(config.clone()));
     let route_pair = |change: &PairChange| route(change.pair().on.0);
     let supports = force::supports(signals.clone());
     let aged = run_timed("aging signals", signals, clock.clone(), route_pair, pair_calendar.clone());
 
     // 3. Trust.
     let seen = events.clone().map(|e| (e.network, e.author, e.received_at));
-    let ages = shared(Calendar::<AgingKey>::new(config.clone()));
+    let ages = shared(TimerQueue::<AgingKey>::new(config.clone()));
     let ages = run_timed("aging keys", seen, clock.clone(), |(_, key, _)| route(key.0), ages);
     let owners = relations::owners(events.clone());
     let owners = run("latest owner", owners, |(k, _)| route(k.1.0), shared(Latest::default()));
     let vouches = relations::vouches(reacts.clone(), held.clone());
     let vouches = run("latest vouch", vouches, |(k, _)| route(k.2.0), shared(Latest::default()));
-    let told = profiles.map(|(network, key)| (network, trust::Told::Profile(key))).concatenate([
-        ages.map(|(network, key, age)| (network, trust::Told::Age(key, age))),
+    let told = profiles.map(|(network, key)| (network, trust::Input::Profile(key))).concatenate([
+        ages.map(|(network, key, age)| (network, trust::Input::Age(key, age))),
         relations::work(events.clone(), config.clone()),
-        owners.flat_map(|((network, key), owner)| owner.map(|o| (network, trust::Told::Owner(key, o)))),
-        vouches.flat_map(|((network, a, b), yes)| yes.then_some((network, trust::Told::Vouch(a, b)))),
+        owners.flat_map(|((network, key), owner)| owner.map(|o| (network, trust::Input::Owner(key, o)))),
+        vouches.flat_map(|((network, a, b), yes)| yes.then_some((network, trust::Input::Vouch(a, b)))),
         trust::backing(aged.clone(), config.clone()),
         trust::relied_on(aged.clone(), config.clone()),
     ]);
@@ -183,52 +183,52 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
 
     // 4. Contradictions: the force of those who contradict much, then the first run, by weight.
     let contradictions = said.clone().flat_map(|said| match said {
-        Said::Contradiction(c) => Some(c),
+        Output::Contradiction(c) => Some(c),
         _ => None,
     });
     let stakes = supports.concat(force::contradicted(contradictions.clone()));
-    let route_stakes = |told: &force::Told| match told {
-        force::Told::Of(on, _) => route(on.0),
-        force::Told::Place(..) => unreachable!("told to every worker"),
+    let route_stakes = |told: &force::Input| match told {
+        force::Input::Of(on, _) => route(on.0),
+        force::Input::Place(..) => unreachable!("told to every worker"),
     };
-    let standing_where = places.clone().map(|(k, place)| force::Told::Place(k, place));
+    let standing_where = places.clone().map(|(k, place)| force::Input::Place(k, place));
     let stakes = run_beside("stakes", stakes, standing_where, route_stakes, shared(Stakes::default()));
     let spread = run("spread", stakes, |(_, k, _)| route(k.0), shared(Spread::new(config.clone())));
     let arguments = contradictions
-        .map(|c| (c.pair.network, contradictions::Told::Contradiction(c)))
-        .concat(standing.clone().map(|(k, s)| (s.network, contradictions::Told::Standing(k, s))))
-        .concat(spread.map(|(network, k, n)| (network, contradictions::Told::Spread(k, n))));
+        .map(|c| (c.pair.network, contradictions::Input::Contradiction(c)))
+        .concat(standing.clone().map(|(k, s)| (s.network, contradictions::Input::Standing(k, s))))
+        .concat(spread.map(|(network, k, n)| (network, contradictions::Input::Spread(k, n))));
     let first_run = shared(Contradictions::new(config.clone(), false));
     let first_run = run("contradictions by weight", arguments.clone(), by_network, first_run);
 
     // 5. Reputation. Most of it depends on places, which change less often than weights do.
     let policy = config.policy.clone();
     let gifts = aged.clone().flat_map(move |p| {
-        let gift = merits::Gift::new(&p, &policy)?;
-        Some(merits::Told::Of(p.pair.on, merits::OfPost::Gift(p.pair.by, gift)))
+        let gift = merits::Contribution::new(&p, &policy)?;
+        Some(merits::Input::Of(p.pair.on, merits::OfPost::Contribution(p.pair.by, gift)))
     });
     let of_posts = gifts.concatenate([
         relations::authored(posts.clone())
-            .map(|(on, (_, k))| merits::Told::Of(on, merits::OfPost::Author(k))),
+            .map(|(on, (_, k))| merits::Input::Of(on, merits::OfPost::Author(k))),
         first_run.flat_map(|found| match found {
-            Found::Verdict(v) => Some(merits::Told::Of(v.on, merits::OfPost::Verdict(v))),
-            Found::Refuted(react, by) => Some(merits::Told::Of(react, merits::OfPost::Refuted(by))),
+            Found::Verdict(v) => Some(merits::Input::Of(v.on, merits::OfPost::Verdict(v))),
+            Found::Refuted(react, by) => Some(merits::Input::Of(react, merits::OfPost::Refuted(by))),
             Found::Rebuttals(..) => None,
         }),
     ]);
-    let places = places.map(|(k, place)| merits::Told::Place(k, place));
-    let route_merits = |told: &merits::Told| match told {
-        merits::Told::Of(on, _) => route(on.0),
-        merits::Told::Place(..) => unreachable!("told to every worker"),
+    let places = places.map(|(k, place)| merits::Input::Place(k, place));
+    let route_merits = |told: &merits::Input| match told {
+        merits::Input::Of(on, _) => route(on.0),
+        merits::Input::Place(..) => unreachable!("told to every worker"),
     };
     let merits = run_beside("merits", of_posts, places, route_merits, shared(Merits::default()));
     let of_keys = merits
-        .map(|(k, merit)| reputation::Told::Of(k, OfKey::Merit(merit)))
-        .concat(standing.clone().map(|(k, s)| reputation::Told::Of(k, OfKey::Standing(s))));
-    let weights = standing.map(move |(k, s)| reputation::Told::Weight(k, s.place(w_min), s.weight()));
-    let route_keys = |told: &reputation::Told| match told {
-        reputation::Told::Of(k, _) => route(k.0),
-        reputation::Told::Weight(..) => unreachable!("told to every worker"),
+        .map(|(k, merit)| reputation::Input::Of(k, OfKey::Merit(merit)))
+        .concat(standing.clone().map(|(k, s)| reputation::Input::Of(k, OfKey::Standing(s))));
+    let weights = standing.map(move |(k, s)| reputation::Input::Weight(k, s.place(w_min), s.weight()));
+    let route_keys = |told: &reputation::Input| match told {
+        reputation::Input::Of(k, _) => route(k.0),
+        reputation::Input::Weight(..) => unreachable!("told to every worker"),
     };
     let reputation = shared(Reputation::new(config.clone()));
     let esteem = run_beside("reputation", of_keys, weights, route_keys, reputation.clone());
@@ -236,23 +236,23 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
     // 4 again, the second run: a critic also needs a voice.
     let with_weight = esteem.clone().filter(move |e| e.has_weight(w_min));
     let with_weight = with_weight.map(|e| (e.standing.network, e.key));
-    let voices = with_weight.clone().map(|(network, k)| (network, contradictions::Told::Voice(k)));
+    let voices = with_weight.clone().map(|(network, k)| (network, contradictions::Input::Voice(k)));
     let second_run = shared(Contradictions::new(config.clone(), true));
     let found = run("contradictions by voice", arguments.concat(voices), by_network, second_run.clone());
 
     // What a reader should know of each network.
     let reader = config.clone();
     let companions = with_weight.clone().filter(move |(network, k)| !reader.profiles(*network).contains(k));
-    let labels = companions.map(|(network, _)| (network, labels::Told::Companion));
+    let labels = companions.map(|(network, _)| (network, labels::Input::Companion));
     let labels = labels.concat(trusted.flat_map(|output| match output {
-        trust::Output::Temper(network, temper) => Some((network, labels::Told::Temper(temper))),
+        trust::Output::Temper(network, temper) => Some((network, labels::Input::Temper(temper))),
         trust::Output::Standing(..) => None,
     }));
     let labels = run("labels", labels, by_network, shared(Labels::default()));
 
     // 8. Survival: who holds which blob.
     let attaching = said.flat_map(|said| match said {
-        Said::Attaching(a) => Some((a.by, (a.react, a.on, a.own))),
+        Output::Attaching(a) => Some((a.by, (a.react, a.on, a.own))),
         _ => None,
     });
     let own = attaching.clone().filter(|(_, (_, _, own))| *own);
@@ -262,7 +262,7 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
     let holders = relations::attached(posts.clone()).concat(by_react).distinct_total_core::<i64>();
 
     // 6. Status.
-    let young = shared(Calendar::<AgingPost>::new(config.clone()));
+    let young = shared(TimerQueue::<AgingPost>::new(config.clone()));
     let young =
         run_timed("aging posts", relations::written(posts.clone()), clock, |(on, _)| route(on.0), young);
     let policy = config.policy.clone();
@@ -274,11 +274,11 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
         young.map(|on| (on, status::OfPost::Young)),
         holders.clone().map(|(on, blob)| (on, status::OfPost::Holds(blob))),
     ]);
-    let told = told.map(|(on, told)| status::Told::Of(on, told));
-    let voters = esteem.clone().map(move |e| status::Told::Voter(e.key, e.voter(w_min)));
-    let route_status = |told: &status::Told| match told {
-        status::Told::Of(on, _) => route(on.0),
-        status::Told::Voter(..) => unreachable!("told to every worker"),
+    let told = told.map(|(on, told)| status::Input::Of(on, told));
+    let voters = esteem.clone().map(move |e| status::Input::Voter(e.key, e.voter(w_min)));
+    let route_status = |told: &status::Input| match told {
+        status::Input::Of(on, _) => route(on.0),
+        status::Input::Voter(..) => unreachable!("told to every worker"),
     };
     let statuses = shared(Statuses::new(config.clone()));
     let judged = run_beside("status", told, voters, route_status, statuses.clone());
@@ -346,6 +346,7 @@ pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
         ])
         .inspect_batch(move |_, changes| sink.borrow_mut().extend_from_slice(changes))
         .probe_with(&probe);
-    let inside = Inside { trust, contradictions: second_run, reputation, statuses, signals: pair_calendar };
+    let inside =
+        Introspection { trust, contradictions: second_run, reputation, statuses, signals: pair_calendar };
     (inputs, Outputs { probe, changes, inside })
 }

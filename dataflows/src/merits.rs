@@ -3,8 +3,8 @@
 //! The sums over posts are taken in `reputation`. Between the two they travel in the multiplicity, so
 //! that one more react on one post changes one number.
 
-use crate::decay::AgedPair;
 use crate::contradictions::{Outcome, Verdict};
+use crate::decay::AgedPair;
 use crate::incremental::Machine;
 use crate::origins::{Place, Values};
 use crate::small_map::SmallMap;
@@ -42,7 +42,7 @@ pub enum Side {
 /// What is said of posts comes first: within a tick it is taken back while the keys stand where they
 /// stood.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Told {
+pub enum Input {
     /// Of a post.
     Of(EventId, OfPost),
     /// Where a key stands: told to every worker.
@@ -55,7 +55,7 @@ pub enum OfPost {
     /// Its author.
     Author(KeyId),
     /// What a key's signals are worth.
-    Gift(KeyId, Gift),
+    Contribution(KeyId, Contribution),
     /// A contradiction of it, judged by the first run.
     Verdict(Verdict),
     /// The key's contradiction of it, a react, is rebutted.
@@ -64,7 +64,7 @@ pub enum OfPost {
 
 /// What the signals of a key on a post are worth to its author, if the key is heavy enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Gift {
+pub struct Contribution {
     /// By side: the largest value of its accept, confirm, use and citation, and of a contradiction.
     values: [Fixed; 2],
 }
@@ -72,14 +72,14 @@ pub struct Gift {
 /// No such signal: values are not negative.
 const NOTHING: Fixed = Fixed(-1);
 
-impl Gift {
+impl Contribution {
     /// What a key gives, unless that is nothing.
-    pub fn new(pair: &AgedPair, policy: &Policy) -> Option<Gift> {
+    pub fn new(pair: &AgedPair, policy: &Policy) -> Option<Contribution> {
         let cite = pair.citation(policy).map(|(aged, base)| aged.value(base));
         let positive = cite.is_some() || pair.supports().next().is_some();
         let good = if positive { pair.support(policy).max(cite.unwrap_or_default()) } else { NOTHING };
         let bad = pair.contradiction(policy).map_or(NOTHING, |(aged, base)| aged.value(base));
-        (good.max(bad) != NOTHING).then_some(Gift { values: [good, bad] })
+        (good.max(bad) != NOTHING).then_some(Contribution { values: [good, bad] })
     }
 
     fn value(&self, side: Side) -> Option<Fixed> {
@@ -104,7 +104,7 @@ pub enum Merit {
 #[derive(Default)]
 struct Post {
     author: Option<KeyId>,
-    gifts: SmallMap<KeyId, Gift>,
+    gifts: SmallMap<KeyId, Contribution>,
     stands: SmallMap<KeyId, ()>,
     /// Whose contradictions are rebutted.
     rebutted: SmallMap<KeyId, ()>,
@@ -334,7 +334,7 @@ impl Merits {
                 self.posts.entry(on).or_default().author = here.then_some(key);
                 self.keys.of(key).wrote.keep(on, here);
             }
-            OfPost::Gift(by, gift) => {
+            OfPost::Contribution(by, gift) => {
                 self.touch(on, by);
                 let post = self.posts.entry(on).or_default();
                 if here {
@@ -373,17 +373,17 @@ impl Merits {
 }
 
 impl Machine for Merits {
-    type Change = Told;
+    type Change = Input;
     type View = (KeyId, Merit);
 
-    fn apply(&mut self, told: Told, diff: i64) {
+    fn apply(&mut self, told: Input, diff: i64) {
         match told {
-            Told::Of(on, told) => self.told(on, told, diff > 0),
-            Told::Place(key, place) => self.told_place(key, place, diff > 0),
+            Input::Of(on, told) => self.told(on, told, diff > 0),
+            Input::Place(key, place) => self.told_place(key, place, diff > 0),
         }
     }
 
-    fn settle(&mut self, out: &mut Vec<((KeyId, Merit), i64)>) {
+    fn emit(&mut self, out: &mut Vec<((KeyId, Merit), i64)>) {
         for (on, before) in std::mem::take(&mut self.touched) {
             self.compare(on, &before, out);
             let post = &self.posts[&on];

@@ -2,7 +2,7 @@
 
 use crate::incremental::{Changes, Tick};
 use crate::knowledge::Digest;
-use crate::signals::{Asked, Citing, ReactOn, Target, Told};
+use crate::signals::{Asked, Citing, Input, ReactOn, Target};
 use crate::trust;
 use differential_dataflow::operators::arrange::{Arranged, TraceAgent};
 use differential_dataflow::trace::implementations::ValSpine;
@@ -117,7 +117,7 @@ pub fn told<'s>(
     blobs: Changes<'s, BlobId>,
     by_thread: ByThread<'s>,
     held: HeldById<'s>,
-) -> Changes<'s, (EventId, Told)> {
+) -> Changes<'s, (EventId, Input)> {
     let targets = events.flat_map(|e| {
         let post = match &e.body {
             Body::Post(_) => true,
@@ -125,14 +125,14 @@ pub fn told<'s>(
             _ => return None,
         };
         let target = Target { network: e.network, author: e.author, post, created_at: e.stamp.created_at };
-        Some((e.id, Told::Target(target)))
+        Some((e.id, Input::Target(target)))
     });
     let asked = by_thread.join_core(held.clone(), |thread, id, held| {
         let asked = Asked { thread: *thread, asker: held.author };
-        (held.kind == Kind::Ask).then_some((*id, Told::Asked(asked)))
+        (held.kind == Kind::Ask).then_some((*id, Input::Asked(asked)))
     });
     let said =
-        reacts.clone().flat_map(|e| react(&e).map(|react| (react.target, Told::React(said(&e, react)))));
+        reacts.clone().flat_map(|e| react(&e).map(|react| (react.target, Input::React(said(&e, react)))));
     let citing = posts.flat_map(|e| citing(&e));
     targets.concatenate([asked, said, artifacts(reacts.clone(), blobs), citing, named(reacts, held)])
 }
@@ -154,7 +154,7 @@ fn said(e: &EventFact, react: &React) -> ReactOn {
 }
 
 /// A post-like event, once for each event that it has as parent or in its refs.
-fn citing(e: &EventFact) -> impl Iterator<Item = (EventId, Told)> + use<> {
+fn citing(e: &EventFact) -> impl Iterator<Item = (EventId, Input)> + use<> {
     let mut cited: Vec<EventId> = Vec::new();
     let (mut blank, mut parent) = (true, None);
     if let Some(post) = post(e) {
@@ -167,12 +167,12 @@ fn citing(e: &EventFact) -> impl Iterator<Item = (EventId, Told)> + use<> {
     let (received_at, stamp, by, id) = (e.received_at, e.stamp, e.author, e.id);
     cited.into_iter().map(move |on| {
         let reply = parent == Some(on);
-        (on, Told::Citing(Citing { received_at, stamp, by, id, blank, reply }))
+        (on, Input::Citing(Citing { received_at, stamp, by, id, blank, reply }))
     })
 }
 
 /// Reacts whose artifact the node holds.
-fn artifacts<'s>(reacts: Events<'s>, blobs: Changes<'s, BlobId>) -> Changes<'s, (EventId, Told)> {
+fn artifacts<'s>(reacts: Events<'s>, blobs: Changes<'s, BlobId>) -> Changes<'s, (EventId, Input)> {
     let pointing = reacts.flat_map(|e| match react(&e) {
         Some(React { evidence: Evidence::Blob(blob), target, .. }) => {
             Some((*blob, (*target, e.author, e.id)))
@@ -180,11 +180,11 @@ fn artifacts<'s>(reacts: Events<'s>, blobs: Changes<'s, BlobId>) -> Changes<'s, 
         _ => None,
     });
     let readable = pointing.join_map(blobs.map(|blob| (blob, ())), |_, at, ()| *at);
-    readable.map(|(on, by, react)| (on, Told::Artifact { by, react }))
+    readable.map(|(on, by, react)| (on, Input::Artifact { by, react }))
 }
 
 /// The first own event that a contradicting react names in its `refs`.
-fn named<'s>(reacts: Events<'s>, held: HeldById<'s>) -> Changes<'s, (EventId, Told)> {
+fn named<'s>(reacts: Events<'s>, held: HeldById<'s>) -> Changes<'s, (EventId, Input)> {
     let refs = reacts.flat_map(|e| {
         let against = react(&e).filter(|react| value(react) == Some(-1));
         let refs: Vec<EventId> = against.map(|react| react.refs.to_vec()).unwrap_or_default();
@@ -200,7 +200,7 @@ fn named<'s>(reacts: Events<'s>, held: HeldById<'s>) -> Changes<'s, (EventId, To
     let first = own.reduce_named("first own event named", |_, named, output| {
         output.extend(named.first().map(|(first, _)| (**first, 1)));
     });
-    first.map(|((on, by, react), (_, own))| (on, Told::Names { by, react, own }))
+    first.map(|((on, by, react), (_, own))| (on, Input::Names { by, react, own }))
 }
 
 /// What a key says time and again, each time with its place in "latest".
@@ -228,11 +228,11 @@ pub fn owners<'s>(events: Events<'s>) -> Repeated<'s, (NetworkId, KeyId), Option
 }
 
 /// Work beyond what the network asks (section 3, *Cold start*), its amount in the multiplicity.
-pub fn work<'s>(events: Events<'s>, config: Arc<Config>) -> Changes<'s, (NetworkId, trust::Told)> {
+pub fn work<'s>(events: Events<'s>, config: Arc<Config>) -> Changes<'s, (NetworkId, trust::Input)> {
     events.explode(move |e| {
         let extra = u32::from(e.work).saturating_sub(config.pow_bits(e.network)).min(62);
         let amount = ((1i64 << extra) - 1).min(config.policy.work_cap);
-        (amount > 0).then_some(((e.network, trust::Told::Work(e.author)), amount))
+        (amount > 0).then_some(((e.network, trust::Input::Work(e.author)), amount))
     })
 }
 

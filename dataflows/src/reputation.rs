@@ -23,7 +23,7 @@ use wats_model::views::AuthorView;
 /// What is said of authors comes first: within a tick it is taken back while the keys stand where they
 /// stood.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Told {
+pub enum Input {
     /// Of an author.
     Of(KeyId, OfKey),
     /// Where a key stands, and its weight: told to every worker.
@@ -290,12 +290,12 @@ impl Reputation {
 }
 
 impl Machine for Reputation {
-    type Change = Told;
+    type Change = Input;
     type View = Esteem;
 
-    fn apply(&mut self, told: Told, diff: i64) {
+    fn apply(&mut self, told: Input, diff: i64) {
         match told {
-            Told::Of(key, told) => {
+            Input::Of(key, told) => {
                 self.touched.insert(key);
                 match told {
                     OfKey::Standing(standing) => {
@@ -304,11 +304,11 @@ impl Machine for Reputation {
                     OfKey::Merit(merit) => self.told_merit(key, merit, diff),
                 }
             }
-            Told::Weight(by, place, weight) => self.told_weight(by, place, weight, diff > 0),
+            Input::Weight(by, place, weight) => self.told_weight(by, place, weight, diff > 0),
         }
     }
 
-    fn settle(&mut self, out: &mut Vec<(Esteem, i64)>) {
+    fn emit(&mut self, out: &mut Vec<(Esteem, i64)>) {
         for key in std::mem::take(&mut self.touched) {
             let Some(author) = self.authors.get_mut(&key) else {
                 continue;

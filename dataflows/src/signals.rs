@@ -18,7 +18,7 @@ use wats_model::policy::Config;
 
 /// Something said about the event it is keyed by, or about that event itself.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Told {
+pub enum Input {
     /// The target is held.
     Target(Target),
     /// The target is in the thread of an ask.
@@ -117,7 +117,7 @@ pub struct Citing {
 
 /// What the machine puts out for a pair.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Said {
+pub enum Output {
     /// The signals of a key, but for the accept: on a post-like event all, on a react a contradiction.
     Signals(PairSignals),
     /// The key contradicts the event.
@@ -252,7 +252,7 @@ pub struct Signals {
     config: Arc<Config>,
     targets: FxHashMap<EventId, About>,
     /// The pairs touched in this tick, with what was said of them before it.
-    touched: FxHashMap<(EventId, KeyId), Vec<Said>>,
+    touched: FxHashMap<(EventId, KeyId), Vec<Output>>,
 }
 
 impl Signals {
@@ -274,7 +274,7 @@ impl Signals {
         speakers.into_iter().for_each(|by| self.touch(on, by));
     }
 
-    fn read(&self, on: EventId, by: KeyId) -> Vec<Said> {
+    fn read(&self, on: EventId, by: KeyId) -> Vec<Output> {
         let Some(About { target: Some(target), talk: Some(talk) }) = self.targets.get(&on) else {
             return Vec::new();
         };
@@ -305,35 +305,35 @@ impl Signals {
 }
 
 impl Machine for Signals {
-    type Change = (EventId, Told);
-    type View = Said;
+    type Change = (EventId, Input);
+    type View = Output;
 
-    fn apply(&mut self, (on, told): (EventId, Told), diff: i64) {
+    fn apply(&mut self, (on, told): (EventId, Input), diff: i64) {
         let here = diff > 0;
         match told {
-            Told::Target(target) => {
+            Input::Target(target) => {
                 self.touch_all(on);
                 self.targets.entry(on).or_default().target = here.then_some(target);
             }
-            Told::Asked(asked) => {
+            Input::Asked(asked) => {
                 self.touch_all(on);
                 self.talk(on).asked = here.then_some(asked);
             }
-            Told::React(react) => self.words_of(on, react.by).react(react, here),
-            Told::Citing(citing) => self.words_of(on, citing.by).cite(citing, here),
-            Told::Artifact { by, react } => self.words_of(on, by).artifact(react, here),
-            Told::Names { by, react, own } => self.words_of(on, by).names(react, own, here),
+            Input::React(react) => self.words_of(on, react.by).react(react, here),
+            Input::Citing(citing) => self.words_of(on, citing.by).cite(citing, here),
+            Input::Artifact { by, react } => self.words_of(on, by).artifact(react, here),
+            Input::Names { by, react, own } => self.words_of(on, by).names(react, own, here),
         }
     }
 
-    fn settle(&mut self, out: &mut Vec<(Said, i64)>) {
+    fn emit(&mut self, out: &mut Vec<(Output, i64)>) {
         for ((on, by), before) in std::mem::take(&mut self.touched) {
             let talk = self.targets.get_mut(&on).and_then(|about| about.talk.as_mut());
             if let Some(words) = talk.and_then(|talk| talk.words.get_mut(&by)) {
                 words.cut(self.config.policy.max_reacts);
             }
             let after = self.read(on, by);
-            let news = |said: &Said| !before.contains(said);
+            let news = |said: &Output| !before.contains(said);
             out.extend(after.iter().filter(|said| news(said)).map(|said| (said.clone(), 1)));
             out.extend(before.into_iter().filter(|said| !after.contains(said)).map(|said| (said, -1)));
         }

@@ -25,7 +25,7 @@ pub use sums::Word;
 ///
 /// What is said of posts comes first: within a tick it is taken back at what the keys were worth.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Told {
+pub enum Input {
     /// Of a post.
     Of(EventId, OfPost),
     /// What of a key weighs in a status: told to every worker.
@@ -386,17 +386,17 @@ impl Statuses {
 }
 
 impl Machine for Statuses {
-    type Change = Told;
+    type Change = Input;
     type View = Judged;
 
-    fn apply(&mut self, told: Told, diff: i64) {
+    fn apply(&mut self, told: Input, diff: i64) {
         match told {
-            Told::Of(on, told) => self.told(on, told, diff > 0),
-            Told::Voter(k, voter) => self.told_voter(k, voter, diff > 0),
+            Input::Of(on, told) => self.told(on, told, diff > 0),
+            Input::Voter(k, voter) => self.told_voter(k, voter, diff > 0),
         }
     }
 
-    fn settle(&mut self, out: &mut Vec<(Judged, i64)>) {
+    fn emit(&mut self, out: &mut Vec<(Judged, i64)>) {
         for (id, extent) in self.touched.take(&self.keys) {
             let Some(post) = self.posts.get_mut(&id) else {
                 continue;

@@ -26,7 +26,7 @@ pub struct Holding {
 
 /// Something said about a blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Told {
+pub enum Input {
     /// The node holds it.
     Held,
     /// A holder.
@@ -63,23 +63,23 @@ pub struct Blobs {
 }
 
 impl Machine for Blobs {
-    type Change = (BlobId, Told);
+    type Change = (BlobId, Input);
     type View = BlobView;
 
-    fn apply(&mut self, (id, told): (BlobId, Told), diff: i64) {
+    fn apply(&mut self, (id, told): (BlobId, Input), diff: i64) {
         self.touched.insert(id);
         let blob = self.blobs.entry(id).or_default();
         match told {
-            Told::Held => blob.held = diff > 0,
-            Told::Pinned(_) => blob.pinning += diff,
-            Told::Holder(holder, Holding { rank, replicas, confirmed }) => {
+            Input::Held => blob.held = diff > 0,
+            Input::Pinned(_) => blob.pinning += diff,
+            Input::Holder(holder, Holding { rank, replicas, confirmed }) => {
                 add(&mut blob.holders, (rank, holder), diff);
                 add(&mut blob.needs, (replicas, confirmed), diff);
             }
         }
     }
 
-    fn settle(&mut self, out: &mut Vec<(BlobView, i64)>) {
+    fn emit(&mut self, out: &mut Vec<(BlobView, i64)>) {
         for id in std::mem::take(&mut self.touched) {
             let Some(blob) = self.blobs.get_mut(&id) else {
                 continue;
@@ -121,7 +121,7 @@ pub struct Sources<'s> {
 }
 
 /// What is to be said to [`Blobs`].
-pub fn holders<'s>(sources: Sources<'s>) -> Changes<'s, (BlobId, Told)> {
+pub fn holders<'s>(sources: Sources<'s>) -> Changes<'s, (BlobId, Input)> {
     let pinning = sources.own.concat(sources.entries.map(|e| e.entry)).distinct_total_core::<i64>();
     let ranks = sources.judged.flat_map(|j| {
         let used = j.view.counts.uses + j.view.counts.cites > 0;
@@ -129,8 +129,8 @@ pub fn holders<'s>(sources: Sources<'s>) -> Changes<'s, (BlobId, Told)> {
         let confirmed = j.view.status == Status::Confirmed;
         let holding = Holding { rank, replicas: j.view.replicas, confirmed };
         let blobs: Vec<BlobId> = j.blobs.iter().flat_map(|blobs| blobs.iter().copied()).collect();
-        blobs.into_iter().map(move |blob| (blob, Told::Holder(holder, holding)))
+        blobs.into_iter().map(move |blob| (blob, Input::Holder(holder, holding)))
     });
-    let pinned = sources.holders.semijoin(pinning).map(|(holder, blob)| (blob, Told::Pinned(holder)));
-    sources.held.map(|blob| (blob, Told::Held)).concat(ranks).concat(pinned)
+    let pinned = sources.holders.semijoin(pinning).map(|(holder, blob)| (blob, Input::Pinned(holder)));
+    sources.held.map(|blob| (blob, Input::Held)).concat(ranks).concat(pinned)
 }

@@ -26,7 +26,7 @@ use wats_model::views::MAX_SUGGESTED;
 
 /// Something the trust graph is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Told {
+pub enum Input {
     /// An own profile.
     Profile(KeyId),
     /// A key of held events, and its `age` (*Cold start*).
@@ -408,19 +408,19 @@ impl Trust {
 }
 
 impl Machine for Trust {
-    type Change = (NetworkId, Told);
+    type Change = (NetworkId, Input);
     type View = Output;
 
-    fn apply(&mut self, (network, told): (NetworkId, Told), diff: i64) {
+    fn apply(&mut self, (network, told): (NetworkId, Input), diff: i64) {
         self.realms.entry(network).or_default();
         match told {
-            Told::Profile(key) => {
+            Input::Profile(key) => {
                 self.open(network, key).profile = diff > 0;
                 self.touched.owners.insert(key);
                 self.touched.seeds.insert(key);
                 self.touched.stale.insert(key);
             }
-            Told::Age(key, age) => {
+            Input::Age(key, age) => {
                 self.open(network, key).age = (diff > 0).then_some(age);
                 let aged = &mut self.realms.entry(network).or_default().aged;
                 if diff > 0 && age > Fixed::ZERO {
@@ -430,15 +430,15 @@ impl Machine for Trust {
                 };
                 self.touched.stale.insert(key);
             }
-            Told::Work(key) => {
+            Input::Work(key) => {
                 self.open(network, key).work += diff;
                 self.touched.stale.insert(key);
             }
-            Told::Owner(key, owner) => {
+            Input::Owner(key, owner) => {
                 self.open(network, key);
                 self.told_owner(key, owner, diff > 0);
             }
-            Told::Vouch(a, b) => {
+            Input::Vouch(a, b) => {
                 self.open_edge(network, a, b).vouched = diff > 0;
                 if self.config.profiles(network).contains(&a) {
                     self.node_mut(b).vouched_by_reader += diff;
@@ -446,19 +446,19 @@ impl Machine for Trust {
                     self.touched.vouched.insert(b);
                 }
             }
-            Told::Backing(a, b) => self.open_edge(network, a, b).value += diff,
-            Told::Relied(key) => {
+            Input::Backing(a, b) => self.open_edge(network, a, b).value += diff,
+            Input::Relied(key) => {
                 self.open(network, key).relied += diff;
                 self.touched.seeds.insert(key);
             }
-            Told::ReliedOnce(key) => {
+            Input::ReliedOnce(key) => {
                 self.open(network, key).relied_once += diff;
                 self.touched.seeds.insert(key);
             }
         }
     }
 
-    fn settle(&mut self, out: &mut Vec<(Output, i64)>) {
+    fn emit(&mut self, out: &mut Vec<(Output, i64)>) {
         self.regroup();
         self.reweigh_backing();
         self.reseed();
@@ -494,16 +494,16 @@ impl Machine for Trust {
 }
 
 /// Backing (section 3): the largest value of accept, confirm and use for each pair, in the multiplicity.
-pub fn backing<'s>(aged: Changes<'s, AgedPair>, config: Arc<Config>) -> Changes<'s, (NetworkId, Told)> {
+pub fn backing<'s>(aged: Changes<'s, AgedPair>, config: Arc<Config>) -> Changes<'s, (NetworkId, Input)> {
     aged.explode(move |p| {
         let value = p.support(&config.policy).0;
-        (value > 0).then_some(((p.pair.network, Told::Backing(p.pair.by, p.pair.to)), value))
+        (value > 0).then_some(((p.pair.network, Input::Backing(p.pair.by, p.pair.to)), value))
     })
 }
 
 /// What own profiles accept and use (section 3, *Seeds* and *Cold start*): the largest decay for each
 /// post, and the number of posts, in the multiplicity.
-pub fn relied_on<'s>(aged: Changes<'s, AgedPair>, config: Arc<Config>) -> Changes<'s, (NetworkId, Told)> {
+pub fn relied_on<'s>(aged: Changes<'s, AgedPair>, config: Arc<Config>) -> Changes<'s, (NetworkId, Input)> {
     let own = aged.flat_map(move |p| {
         let own = config.profiles(p.pair.network).contains(&p.pair.by);
         let relied = p.relied().filter(|_| own)?;
@@ -513,8 +513,8 @@ pub fn relied_on<'s>(aged: Changes<'s, AgedPair>, config: Arc<Config>) -> Change
         own.reduce_named("most relied on", |_, relied, output| {
             output.extend(relied.last().map(|(most, _)| (**most, 1)));
         });
-    let once = largest.clone().map(|((_, network, to), _)| (network, Told::ReliedOnce(to)));
+    let once = largest.clone().map(|((_, network, to), _)| (network, Input::ReliedOnce(to)));
     let decayed = largest
-        .explode(|((_, network, to), most)| (most.0 > 0).then_some(((network, Told::Relied(to)), most.0)));
+        .explode(|((_, network, to), most)| (most.0 > 0).then_some(((network, Input::Relied(to)), most.0)));
     once.concat(decayed)
 }

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use wats_config::Config;
 use wats_event::Hex32;
 use wats_event::log::Source;
-use wats_event::stored_event::Said;
+use wats_event::stored_event::StoredEvent;
 use wats_model::ids::Millis;
 use wats_model::policy::Policy;
 use wats_store::import::{Imported, import};
-use wats_store::{Logged, Seq, Sizes, Store};
+use wats_store::{Seq, SequenceRecord, Sizes, Store};
 
 /// For each question whose asker has weight, the answer that it accepted is the first of its thread.
 #[test]
@@ -79,8 +79,8 @@ fn asks(store: &Store) -> (Vec<(Hex32, Hex32)>, Millis) {
     for item in store.records(Seq(0)) {
         let (_, logged) = item.expect("readable");
         end = end.max(logged.received_at());
-        if let Logged::Event { text, .. } = logged {
-            let said = Said::read(&text).expect("an event");
+        if let SequenceRecord::Event { text, .. } = logged {
+            let said = StoredEvent::read(&text).expect("an event");
             if said.kind == "ask" {
                 asks.push((said.id, said.author));
             }

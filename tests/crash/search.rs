@@ -18,7 +18,7 @@ use wats_model::fixed::Fixed;
 use wats_model::ids::Millis;
 use wats_search::document::Document;
 use wats_search::{CANDIDATES, Filter, Index, MAX_BAND, Request, Search, catch_up};
-use wats_store::{Logged, Seq, Store};
+use wats_store::{Seq, SequenceRecord, Store};
 
 /// How long a test waits before it fails.
 const LONG: Duration = Duration::from_secs(60);
@@ -46,7 +46,7 @@ fn check_found(store: &Arc<Store>, index: &Arc<Index>, round: usize) -> BTreeSet
     let search = Search::new(store.clone(), index.clone(), Fixed::ZERO);
     let mut held = BTreeSet::new();
     for item in store.records(Seq(0)) {
-        let (_, Logged::Event { id, text, .. }) = item.expect("readable") else { continue };
+        let (_, SequenceRecord::Event { id, text, .. }) = item.expect("readable") else { continue };
         let Some(event) = Document::read(&text) else { continue };
         let filter = Filter {
             author: Some(event.author.to_string()),

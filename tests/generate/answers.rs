@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 use wats_config::Config;
-use wats_engine::interner::{Change, Intake};
+use wats_engine::interner::{Change, Interner};
 use wats_event::Hex32;
 use wats_event::log::{Options, Record, Source, read};
 use wats_generate::{Generator, Plan};
@@ -14,7 +14,7 @@ use wats_oracle::{State, Views, evaluate};
 
 /// A log that was read, every record of it valid.
 pub struct Log {
-    intake: Intake,
+    intake: Interner,
     events: BTreeMap<EventId, EventFact>,
     blobs: Vec<BlobId>,
     /// The largest `received_at`.
@@ -31,7 +31,7 @@ impl Log {
     /// Reads a log.
     pub fn read(bytes: impl Read + Send + 'static, config: &Config, signed: bool) -> Log {
         let mut log = Log {
-            intake: Intake::new(config).expect("few networks"),
+            intake: Interner::new(config).expect("few networks"),
             events: BTreeMap::new(),
             blobs: Vec::new(),
             now: Millis(0),

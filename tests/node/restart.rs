@@ -12,7 +12,7 @@ use wats::doctor;
 use wats_event::{Hex32, Rules};
 use wats_model::ids::Millis;
 use wats_node::NodeError;
-use wats_store::{Appender, SCHEMA, StoreError, Ticked, ViewBatch};
+use wats_store::{Appender, SCHEMA, StoreError, TickMark, ViewBatch};
 
 /// A node with a generated log, and its reader.
 fn with_log(name: &str, seed: u64, events: u64) -> (Running, Vec<String>) {
@@ -77,7 +77,7 @@ fn lost_and_wrong_views_are_corrected() {
     wrong
         .entry("main", posts[2].0, true, Some(&wats_store::EntryRecord { threads: vec![posts[0].0] }))
         .expect("a record");
-    store.publish(&wrong, Ticked::default()).expect("written");
+    store.publish(&wrong, TickMark::default()).expect("written");
     drop(store);
     node.start().expect("it starts");
     node.check();

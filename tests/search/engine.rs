@@ -9,7 +9,7 @@ use wats_event::Hex32;
 use wats_model::clock::Clock;
 use wats_model::ids::Millis;
 use wats_model::views::Status;
-use wats_node::{Core, Driver, Until, load};
+use wats_node::{Driver, NodeState, Until, load};
 
 /// Says that a key reacts.
 fn react(library: &mut Library, key: u8, on: Hex32, data: Value) -> Hex32 {
@@ -22,7 +22,7 @@ fn evaluate(library: &Library) {
     let config = format!("[[network]]\nid = \"main\"\nprofiles = [\"{me}\"]\n");
     let config = Config::parse(&config, "test").expect("a configuration");
     let clock = Clock::set_to(Millis(crate::library::START + 86_400_000));
-    let core = Arc::new(Core::new(library.store.clone(), config.rules(), Limits::default(), clock));
+    let core = Arc::new(NodeState::new(library.store.clone(), config.rules(), Limits::default(), clock));
     let mut driver = Driver::new(core.clone(), &config, 1).expect("an engine");
     load(&core, &mut driver, Until::End).expect("a store").expect("not stopped");
 }

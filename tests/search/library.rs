@@ -10,7 +10,7 @@ use wats_model::ids::Millis;
 use wats_model::views::{Counts, Status};
 use wats_search::{Filter, Hit, Index, Page, Request, Search, SearchError, catch_up};
 use wats_store::{
-    Appender, AuthorRecord, EntryRecord, Group, PostRecord, Seq, Shown, Sizes, Store, Ticked, ViewBatch,
+    Appender, AuthorRecord, EntryRecord, Group, PostRecord, Seq, Shown, Sizes, Store, TickMark, ViewBatch,
 };
 
 /// When it all begins.
@@ -139,7 +139,7 @@ impl Library {
     /// Publishes the views that were set.
     pub fn publish(&mut self) {
         let tick = TICK.fetch_add(1, Ordering::Relaxed);
-        let ticked = Ticked { tick, now: Millis(self.now), through: Seq(0) };
+        let ticked = TickMark { tick, now: Millis(self.now), through: Seq(0) };
         self.store.publish(&std::mem::take(&mut self.views), ticked).expect("a store");
     }
 

@@ -10,7 +10,7 @@ use wats_event::log::{Options, Record, Source, read};
 use wats_model::clock::Clock;
 use wats_model::policy::Policy;
 use wats_model::views::Status;
-use wats_node::{Core, Driver, Until, load};
+use wats_node::{Driver, NodeState, Until, load};
 use wats_search::{Filter, Hit, Kind, catch_up};
 
 /// The answer that an asker with weight accepted comes first among the answers of its thread.
@@ -42,7 +42,7 @@ fn an_accepted_answer_comes_first_when_the_asker_has_weight() {
     // Views that are published would say that it is later than the log knows.
     library.commit();
     catch_up(&library.store, &library.index).expect("an index");
-    let core = Core::new(library.store.clone(), config.rules(), Limits::default(), Clock::set_to(now));
+    let core = NodeState::new(library.store.clone(), config.rules(), Limits::default(), Clock::set_to(now));
     let core = Arc::new(core);
     let mut driver = Driver::new(core.clone(), &config, 1).expect("an engine");
     load(&core, &mut driver, Until::End).expect("a store").expect("not stopped");

@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use wats_config::Config;
-use wats_engine::interner::{Change, Intake};
-use wats_engine::view_set::Document;
+use wats_engine::interner::{Change, Interner};
+use wats_engine::view_set::ViewSet;
 use wats_event::Hex32;
 use wats_event::log::{Checked, Record};
 use wats_model::facts::EventFact;
@@ -16,7 +16,7 @@ use wats_oracle::{State, Views, evaluate};
 /// A log, reduced to what the oracle starts from. Names are interned in the log's order, as a replay
 /// of the same lines does.
 pub struct Facts {
-    intake: Intake,
+    intake: Interner,
     events: Vec<EventFact>,
     blobs: Vec<BlobId>,
     pub now: Millis,
@@ -25,7 +25,7 @@ pub struct Facts {
 
 impl Facts {
     pub fn of(config: &Config, lines: &[Checked], until: Option<Millis>) -> Facts {
-        let mut intake = Intake::new(config).expect("room for names");
+        let mut intake = Interner::new(config).expect("room for names");
         let mut changes = Vec::new();
         let mut refused = Vec::new();
         let (mut clock, mut refused_clock) = (None, None);
@@ -94,7 +94,7 @@ impl Facts {
         all.extend(covers.map(|(thread, digest)| View::Cover(CoverView { thread, digest })));
         all.extend(views.networks.into_values().map(View::Network));
         let changes: Vec<(View, i64)> = all.into_iter().map(|view| (view, 1)).collect();
-        let mut document = Document::default();
+        let mut document = ViewSet::default();
         document.apply(&changes, &self.intake);
         let mut networks = Vec::new();
         document.write_networks(&mut networks, &self.intake, "\n").expect("memory can be written");

@@ -16,7 +16,7 @@ use wats_model::views::{BlobView, Facet};
 use wats_store::export::{Wanted, export};
 use wats_store::{
     AuthorRecord, Group, GroupRecord, LabelRecord, ListedRecord, Order, RankRecord, Reader, Seq, Shown,
-    Store, StoreError, Ticked, Under,
+    Store, StoreError, TickMark, Under,
 };
 
 /// The log of a store.
@@ -53,7 +53,7 @@ pub fn check_views(store: &Store, config: &Config) -> Result<(), String> {
     replay.document.write_networks(&mut want, &replay.intake, "").map_err(|e| e.to_string())?;
     let want: Value = serde_json::from_slice(&want).map_err(|e| e.to_string())?;
     let networks = want.as_object().ok_or("networks")?;
-    if ticked == Ticked::default() {
+    if ticked == TickMark::default() {
         // No tick has reached the disk: nothing is shown, not even what is true of the reader alone.
         let none = json!({ "posts": {}, "authors": {}, "entries": [] });
         let shown = networks.keys().find(|network| shown(&reader, network).is_ok_and(|got| got != none));

@@ -20,7 +20,7 @@ use timely::communication::allocator::{AllocatorBuilder, ProcessBuilder};
 use timely::worker::Worker;
 use wats_config::MAX_WORKERS;
 use wats_dataflows::incremental::Tick;
-use wats_dataflows::{Inputs, Inside, build};
+use wats_dataflows::{Inputs, Introspection, build};
 use wats_model::ids::{Millis, NetworkId};
 use wats_model::policy::Config;
 use wats_model::views::View;
@@ -55,7 +55,7 @@ pub enum EngineError {
 }
 
 /// A question about a worker's share of the state.
-type Question = Box<dyn FnOnce(&Inside) + Send>;
+type Question = Box<dyn FnOnce(&Introspection) + Send>;
 
 enum Command {
     Tick { changes: Vec<Change>, now: Millis, given: u64 },
@@ -286,7 +286,7 @@ impl Engine {
     /// When a worker has stopped.
     pub fn ask<T: Send + 'static>(
         &self,
-        question: impl Fn(&Inside) -> T + Send + Clone + 'static,
+        question: impl Fn(&Introspection) -> T + Send + Clone + 'static,
     ) -> Result<Vec<T>, EngineError> {
         let mut all = Vec::new();
         for worker in &self.workers {

@@ -14,9 +14,9 @@ pub use post::{Argument, PostExplained, Signal, SignalsBy, Verdict};
 pub use text::amount;
 
 use crate::engine::{Engine, EngineError};
-use crate::interner::{Intake, Named};
-use crate::labels::Told;
-use crate::view_set::Document;
+use crate::interner::{Interner, Named};
+use crate::labels::LabelAdvice;
+use crate::view_set::ViewSet;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use wats_event::Hex32;
@@ -32,9 +32,9 @@ const CANDIDATES: usize = 8;
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'a> {
     /// Names, and what is held.
-    pub intake: &'a Intake,
+    pub intake: &'a Interner,
     /// The views.
-    pub document: &'a Document,
+    pub document: &'a ViewSet,
     /// The running dataflow.
     pub engine: &'a Engine,
     /// The time of the last tick.
@@ -90,14 +90,14 @@ pub enum ExplainError {
 
 impl Explained {
     /// The network that it is in, and the label of that.
-    pub fn network_label(&mut self) -> (&str, &mut Option<Told>) {
+    pub fn network_label(&mut self) -> (&str, &mut Option<LabelAdvice>) {
         match self {
             Explained::Post(post) => (&post.network, &mut post.network_label),
             Explained::Key(key) => (&key.network, &mut key.network_label),
         }
     }
 
-    fn label(&self) -> Option<(&str, Told)> {
+    fn label(&self) -> Option<(&str, LabelAdvice)> {
         let (network, told) = match self {
             Explained::Post(post) => (&post.network, post.network_label),
             Explained::Key(key) => (&key.network, key.network_label),
@@ -109,7 +109,7 @@ impl Explained {
 /// Explanations as text, and the labels of their networks after them, each once.
 pub fn text(explained: &[Explained]) -> String {
     let parts: Vec<String> = explained.iter().map(ToString::to_string).collect();
-    let labels: BTreeMap<&str, Told> = explained.iter().filter_map(Explained::label).collect();
+    let labels: BTreeMap<&str, LabelAdvice> = explained.iter().filter_map(Explained::label).collect();
     let mut text = parts.join("\n");
     for (network, told) in labels {
         text.push_str(&format!("{network} is {told}\n"));
@@ -197,8 +197,8 @@ impl Naming<'_> {
         names
     }
 
-    fn label(&self, network: Option<NetworkId>) -> Option<Told> {
-        Told::of(network?, self.0.document, self.0.intake)
+    fn label(&self, network: Option<NetworkId>) -> Option<LabelAdvice> {
+        LabelAdvice::of(network?, self.0.document, self.0.intake)
     }
 
     fn network(&self, network: Option<NetworkId>) -> String {

@@ -26,7 +26,7 @@ pub enum Change {
 
 /// What became of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
+pub enum Ingested {
     /// It is held now.
     New(EventId),
     /// It was held, and this copy was received earlier: its fact is replaced.
@@ -94,7 +94,7 @@ pub struct Held {
 
 /// Interns names and turns records into changes.
 #[derive(Debug)]
-pub struct Intake {
+pub struct Interner {
     networks: Names<Box<str>>,
     keys: Names<(NetworkId, Hex32)>,
     owners: Names<(NetworkId, Box<str>)>,
@@ -110,13 +110,13 @@ pub struct Intake {
 
 const IDS: usize = u32::MAX as usize;
 
-impl Intake {
+impl Interner {
     /// An intake that holds nothing, with the configured networks and own profiles interned.
     ///
     /// # Errors
     /// With more than 65,536 networks.
-    pub fn new(config: &Config) -> Result<Intake, IdSpaceExhausted> {
-        let mut intake = Intake {
+    pub fn new(config: &Config) -> Result<Interner, IdSpaceExhausted> {
+        let mut intake = Interner {
             networks: Names::new("networks", 1 << 16),
             keys: Names::new("keys", IDS),
             owners: Names::new("owners", IDS),
@@ -153,12 +153,12 @@ impl Intake {
         event: &Event,
         received_at: Millis,
         changes: &mut Vec<Change>,
-    ) -> Result<Taken, IdSpaceExhausted> {
+    ) -> Result<Ingested, IdSpaceExhausted> {
         let network = self.network(&event.net)?;
         let id = self.event_id(network, event.id)?;
         let before = self.held[id.0 as usize].as_ref().map(|held| held.received_at);
         if before.is_some_and(|before| before <= received_at) {
-            return Ok(Taken::Duplicate(id));
+            return Ok(Ingested::Duplicate(id));
         }
         let fact = self.fact(id, network, event, received_at)?;
         if let Some(before) = before {
@@ -168,7 +168,7 @@ impl Intake {
         changes.push(Change::Event(Box::new(fact), 1));
         self.held[id.0 as usize] =
             Some(Held { received_at, title: event.title.clone(), quote: event.quote.clone() });
-        Ok(if before.is_some() { Taken::Earlier(id) } else { Taken::New(id) })
+        Ok(if before.is_some() { Ingested::Earlier(id) } else { Ingested::New(id) })
     }
 
     /// Takes a record of a blob: the largest `received_at` counts, and on a tie absence does.
@@ -313,7 +313,7 @@ fn begins_a_thread(post: &Post) -> bool {
 }
 
 /// Names, for whoever puts the dataflow's answers into words.
-impl Intake {
+impl Interner {
     /// The bytes of an event id.
     pub fn event_name(&self, id: EventId) -> Option<Hex32> {
         self.events.name(id.0).map(|(_, id)| *id)

@@ -1,8 +1,8 @@
 //! What the label of a network tells whoever reads a status there: its name, one sentence that says what to
 //! do, and for the owner alone the key that a vouch would help most.
 
-use crate::interner::Intake;
-use crate::view_set::Document;
+use crate::interner::Interner;
+use crate::view_set::ViewSet;
 use serde::Serialize;
 use std::fmt;
 use wats_event::Hex32;
@@ -11,7 +11,7 @@ use wats_model::views::{NetworkLabel, NetworkView};
 
 /// A label, as it is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Told {
+pub struct LabelAdvice {
     /// `cold` or `alone`.
     pub label: &'static str,
     /// What to do, by its command.
@@ -22,9 +22,9 @@ pub struct Told {
     pub key: Option<Hex32>,
 }
 
-impl Told {
+impl LabelAdvice {
     /// A label of a network in which the reader has a profile, or has none.
-    pub fn new(label: NetworkLabel, suggested: Option<Hex32>, has_profile: bool) -> Told {
+    pub fn new(label: NetworkLabel, suggested: Option<Hex32>, has_profile: bool) -> LabelAdvice {
         let advice = match (has_profile, label) {
             (false, _) => {
                 "you have no profile in this network, so you trust nobody and old keys of strangers count a little: \
@@ -39,28 +39,32 @@ impl Told {
                  with `wats react ID --renew`, or vouch for those whom you know with `wats vouch KEY`"
             }
         };
-        Told { label: label.name(), advice, key: suggested }
+        LabelAdvice { label: label.name(), advice, key: suggested }
     }
 
     /// The label of a network of a document, with its key.
-    pub fn of(network: NetworkId, document: &Document, intake: &Intake) -> Option<Told> {
-        document.networks.get(&network).map(|view| Told::in_view(view, intake))
+    pub fn of(network: NetworkId, document: &ViewSet, intake: &Interner) -> Option<LabelAdvice> {
+        document.networks.get(&network).map(|view| LabelAdvice::in_view(view, intake))
     }
 
     /// The label of a view, with its key.
-    pub fn in_view(view: &NetworkView, intake: &Intake) -> Told {
-        Told::new(view.label, suggested(view, intake), !intake.config().profiles(view.network).is_empty())
+    pub fn in_view(view: &NetworkView, intake: &Interner) -> LabelAdvice {
+        LabelAdvice::new(
+            view.label,
+            suggested(view, intake),
+            !intake.config().profiles(view.network).is_empty(),
+        )
     }
 
     /// The same, for those who are not the owner.
     #[must_use]
-    pub fn without_key(self) -> Told {
-        Told { key: None, ..self }
+    pub fn without_key(self) -> LabelAdvice {
+        LabelAdvice { key: None, ..self }
     }
 }
 
 /// After the name of the network and "is": the line of a command.
-impl fmt::Display for Told {
+impl fmt::Display for LabelAdvice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.label, self.advice)?;
         match self.key {
@@ -76,7 +80,7 @@ pub fn helped_by(key: impl fmt::Display) -> String {
 }
 
 /// The key that a vouch would help most: by name, so that it does not depend on the integers of this run.
-pub fn suggested(view: &NetworkView, intake: &Intake) -> Option<Hex32> {
+pub fn suggested(view: &NetworkView, intake: &Interner) -> Option<Hex32> {
     view.suggested.iter().filter_map(|key| intake.key_name(*key)).min()
 }
 
@@ -90,18 +94,19 @@ mod tests {
             [(NetworkLabel::Cold, "cold", "`wats vouch KEY`"), (NetworkLabel::Alone, "alone", "--renew`")]
         {
             let suggested = Some(Hex32([7; 32]));
-            let told = Told::new(label, suggested, true);
+            let told = LabelAdvice::new(label, suggested, true);
             assert_eq!((told.label, told.key), (named, suggested));
             assert!(told.advice.contains(command), "{}", told.advice);
-            assert_eq!(told.without_key(), Told { key: None, ..told });
-            assert!(Told::new(label, suggested, false).advice.contains("`wats keygen`"));
+            assert_eq!(told.without_key(), LabelAdvice { key: None, ..told });
+            assert!(LabelAdvice::new(label, suggested, false).advice.contains("`wats keygen`"));
         }
     }
 
     #[test]
     fn nobody_but_the_owner_is_told_more_than_words() {
         let (label, suggested) = (NetworkLabel::Cold, Some(Hex32([7; 32])));
-        let json = serde_json::to_value(Told::new(label, suggested, true).without_key()).unwrap_or_default();
+        let json =
+            serde_json::to_value(LabelAdvice::new(label, suggested, true).without_key()).unwrap_or_default();
         assert_eq!(
             json.as_object().map(|told| told.keys().collect::<Vec<_>>()).unwrap_or_default(),
             ["advice", "label"]

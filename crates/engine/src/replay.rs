@@ -1,8 +1,8 @@
 //! A log through the engine: records in the order of the log, the clock following `received_at`.
 
 use crate::engine::{Engine, EngineError};
-use crate::interner::{Change, Intake, Taken};
-use crate::view_set::{Changed, Document};
+use crate::interner::{Change, Ingested, Interner};
+use crate::view_set::{Changed, ViewSet};
 use std::collections::BTreeMap;
 use wats_config::Config;
 use wats_event::log::{Checked, Record};
@@ -135,9 +135,9 @@ pub struct Tally {
 /// A replay under way.
 pub struct Replay {
     /// Names, and what is held.
-    pub intake: Intake,
+    pub intake: Interner,
     /// The views so far.
-    pub document: Document,
+    pub document: ViewSet,
     /// The running dataflow.
     pub engine: Engine,
     /// Refused lines.
@@ -182,11 +182,11 @@ impl Replay {
         bounds: Bounds,
         start: impl FnOnce(policy::Config) -> Result<Engine, EngineError>,
     ) -> Result<Replay, ReplayError> {
-        let intake = Intake::new(config)?;
+        let intake = Interner::new(config)?;
         let engine = start(intake.config().clone())?;
         Ok(Replay {
             intake,
-            document: Document::default(),
+            document: ViewSet::default(),
             engine,
             refused: Refusals::default(),
             tally: Tally::default(),
@@ -243,8 +243,8 @@ impl Replay {
         self.records.push(place);
         match record {
             Record::Event(event) => match self.intake.event(&event, received_at, &mut self.pending)? {
-                Taken::New(_) => self.tally.events += 1,
-                Taken::Earlier(_) | Taken::Duplicate(_) => self.tally.copies += 1,
+                Ingested::New(_) => self.tally.events += 1,
+                Ingested::Earlier(_) | Ingested::Duplicate(_) => self.tally.copies += 1,
             },
             Record::Blob { blob, present } => {
                 self.intake.blob(blob, present, received_at, &mut self.pending)?;

@@ -10,8 +10,8 @@ mod json;
 pub use changed::{Changed, Kind};
 pub use json::{counts, entry_json};
 
-use crate::interner::Intake;
-use changed::Noted;
+use crate::interner::Interner;
+use changed::ViewDiff;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use wats_event::Hex32;
 use wats_model::ids::{BlobId, EventId, GroupId, KeyId, NetworkId};
@@ -21,7 +21,7 @@ use wats_model::views::{
 
 /// All views, at the end of a tick.
 #[derive(Debug, Default)]
-pub struct Document {
+pub struct ViewSet {
     /// Post-like events (section 6).
     pub posts: HashMap<EventId, PostView>,
     /// Keys (sections 3 and 5).
@@ -44,21 +44,21 @@ pub struct Document {
     members: HashMap<GroupId, BTreeSet<Hex32>>,
 }
 
-impl Document {
+impl ViewSet {
     /// Takes the consolidated changes of a tick.
-    pub fn apply(&mut self, changes: &[(View, i64)], intake: &Intake) {
+    pub fn apply(&mut self, changes: &[(View, i64)], intake: &Interner) {
         self.take(changes, intake, &mut None);
     }
 
     /// Takes the consolidated changes of a tick, and tells what became of each post, key and entry
     /// that looks different afterwards, those included of which only the name of a group changed.
-    pub fn apply_and_tell(&mut self, changes: &[(View, i64)], intake: &Intake) -> Vec<Changed> {
-        let mut noted = Some(Noted::default());
+    pub fn apply_and_tell(&mut self, changes: &[(View, i64)], intake: &Interner) -> Vec<Changed> {
+        let mut noted = Some(ViewDiff::default());
         self.take(changes, intake, &mut noted);
         noted.unwrap_or_default().changed(self, intake)
     }
 
-    fn take(&mut self, changes: &[(View, i64)], intake: &Intake, noted: &mut Option<Noted>) {
+    fn take(&mut self, changes: &[(View, i64)], intake: &Interner, noted: &mut Option<ViewDiff>) {
         let retractions = changes.iter().filter(|(_, diff)| *diff < 0);
         let additions = changes.iter().filter(|(_, diff)| *diff > 0);
         for (view, diff) in retractions.chain(additions) {
@@ -66,7 +66,7 @@ impl Document {
         }
     }
 
-    fn take_one(&mut self, view: &View, here: bool, intake: &Intake, noted: &mut Option<Noted>) {
+    fn take_one(&mut self, view: &View, here: bool, intake: &Interner, noted: &mut Option<ViewDiff>) {
         match view {
             View::Post(post) => {
                 let before = replace(&mut self.posts, post.post, here.then(|| post.clone()));
@@ -107,7 +107,13 @@ impl Document {
         }
     }
 
-    fn take_author(&mut self, author: &AuthorView, here: bool, intake: &Intake, noted: &mut Option<Noted>) {
+    fn take_author(
+        &mut self,
+        author: &AuthorView,
+        here: bool,
+        intake: &Interner,
+        noted: &mut Option<ViewDiff>,
+    ) {
         if let (false, Some(name)) = (is_alone(author.group), intake.key_name(author.key)) {
             if let Some(noted) = noted {
                 let before = self.group_name(author.group, intake);
@@ -130,7 +136,7 @@ impl Document {
     }
 
     /// The name of a group: its smallest key (section 3, *Groups*).
-    pub fn group_name(&self, group: GroupId, intake: &Intake) -> Option<Hex32> {
+    pub fn group_name(&self, group: GroupId, intake: &Interner) -> Option<Hex32> {
         match group {
             GroupId::Alone(key) => intake.key_name(key),
             GroupId::Profiles(_) | GroupId::Owner(_) => self.members.get(&group)?.first().copied(),

@@ -10,7 +10,7 @@ use wats_model::ids::Millis;
 
 /// The members of an event, but for those that prove it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Said {
+pub struct StoredEvent {
     /// Its id.
     pub id: Hex32,
     /// Its network.
@@ -50,9 +50,9 @@ pub struct Said {
     pub data: Value,
 }
 
-impl Said {
+impl StoredEvent {
     /// Reads a stored event: its JSON text, or a record that holds it. None where that is not an event.
-    pub fn read(stored: &str) -> Option<Said> {
+    pub fn read(stored: &str) -> Option<StoredEvent> {
         let direct = serde_json::from_str(stored).ok();
         direct.or_else(|| serde_json::from_str(&canonical_text(stored)?).ok())
     }
@@ -88,11 +88,14 @@ mod tests {
                 r#"{{"id":"{id}","author":"{author}","net":"main","kind":"ask","title":"?","created_at":{at}}}"#
             )
         };
-        let said = Said::read(&event("1700000000000")).expect("an event");
+        let said = StoredEvent::read(&event("1700000000000")).expect("an event");
         assert_eq!(said.created_at, Millis(1_700_000_000_000));
-        assert_eq!(Said::read(&event("1700000000000.0")), Some(said.clone()));
-        assert_eq!(Said::read(&event("17e11")), Some(said.clone()));
-        assert_eq!(Said::read(&format!(r#"{{"received_at":5,"event":{}}}"#, event("17e11"))), Some(said));
-        assert_eq!(Said::read("{}"), None);
+        assert_eq!(StoredEvent::read(&event("1700000000000.0")), Some(said.clone()));
+        assert_eq!(StoredEvent::read(&event("17e11")), Some(said.clone()));
+        assert_eq!(
+            StoredEvent::read(&format!(r#"{{"received_at":5,"event":{}}}"#, event("17e11"))),
+            Some(said)
+        );
+        assert_eq!(StoredEvent::read("{}"), None);
     }
 }

@@ -3,7 +3,7 @@
 //! Room is counted in bytes and taken before an event is queued; it is given back when the event is
 //! on the disk. Whoever finds no room waits a while, and is then told to come again.
 
-use super::outcome::{Later, Outcome};
+use super::outcome::{Outcome, Unavailable};
 use crossbeam::channel::{Receiver, Sender, bounded, select};
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
@@ -113,7 +113,7 @@ impl Lanes {
         received_at: Option<Millis>,
         weighty: bool,
         source: Option<IpAddr>,
-    ) -> Result<oneshot::Receiver<Outcome>, Later> {
+    ) -> Result<oneshot::Receiver<Outcome>, Unavailable> {
         let lane = if weighty { &self.weighty } else { &self.others };
         let text = match &what {
             What::Event(_, text) => text.len(),
@@ -124,14 +124,14 @@ impl Lanes {
         let room = match wait.await {
             Ok(Ok(room)) => room,
             // The semaphore is never closed.
-            Ok(Err(_)) => return Err(Later::Stopping),
-            Err(_) => return Err(Later::Busy),
+            Ok(Err(_)) => return Err(Unavailable::Stopping),
+            Err(_) => return Err(Unavailable::Busy),
         };
         let (answer, outcome) = oneshot::channel();
         let incoming = Incoming { what, received_at, source, answer, _room: Some(room) };
         lane.queue.try_send(incoming).map_err(|e| match e.is_disconnected() {
-            true => Later::Stopping,
-            false => Later::Busy,
+            true => Unavailable::Stopping,
+            false => Unavailable::Busy,
         })?;
         Ok(outcome)
     }

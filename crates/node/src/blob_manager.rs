@@ -4,9 +4,9 @@
 //! A pass takes blobs from the front of the order that the views keep, so it costs what it evicts. It
 //! sees pins as of the last tick, and waits a little for the views when they are behind.
 
-use super::state::{Core, Phase};
 use super::admission::{Incoming, What};
-use super::outcome::{Later, Outcome};
+use super::outcome::{Outcome, Unavailable};
+use super::state::{NodeState, Phase};
 use super::verify::Checked;
 use crossbeam::channel::Sender;
 use std::collections::HashMap;
@@ -43,7 +43,7 @@ pub enum KeepError {
     Files(#[from] io::Error),
     /// It could not be said in the sequence.
     #[error("{}", .0.reason())]
-    Unsaid(Later),
+    Unsaid(Unavailable),
 }
 
 /// What a pass did.
@@ -63,7 +63,7 @@ type Going = (Hex32, u64, String);
 ///
 /// # Errors
 /// When the store or the disk fails.
-pub fn look(core: &Core, appender: &mut Appender) -> Result<(), KeepError> {
+pub fn look(core: &NodeState, appender: &mut Appender) -> Result<(), KeepError> {
     let files = &core.blobs.files;
     for path in files.unfinished()? {
         std::fs::remove_file(path)?;
@@ -108,7 +108,7 @@ pub fn look(core: &Core, appender: &mut Appender) -> Result<(), KeepError> {
 }
 
 /// Of files without a record, those that are what their names say; the others are removed.
-fn adopt(core: &Core, unsaid: Vec<(Hex32, u64)>) -> Result<Vec<(Hex32, u64)>, KeepError> {
+fn adopt(core: &NodeState, unsaid: Vec<(Hex32, u64)>) -> Result<Vec<(Hex32, u64)>, KeepError> {
     let mut taken_in = Vec::new();
     for (blob, size) in unsaid {
         if core.blobs.files.is_whole(blob)? {
@@ -125,7 +125,7 @@ fn adopt(core: &Core, unsaid: Vec<(Hex32, u64)>) -> Result<Vec<(Hex32, u64)>, Ke
 /// Whoever makes blobs come and go.
 #[derive(Debug)]
 pub struct Keeper {
-    core: Arc<Core>,
+    core: Arc<NodeState>,
     to_commit: Sender<Vec<Checked>>,
     stop: CancellationToken,
     /// One pass at a time.
@@ -134,12 +134,12 @@ pub struct Keeper {
 
 impl Keeper {
     /// A keeper that writes its words by way of the committing thread.
-    pub fn new(core: Arc<Core>, to_commit: Sender<Vec<Checked>>, stop: CancellationToken) -> Keeper {
+    pub fn new(core: Arc<NodeState>, to_commit: Sender<Vec<Checked>>, stop: CancellationToken) -> Keeper {
         Keeper { core, to_commit, stop, pass: Mutex::default() }
     }
 
     /// What it shares with the other threads.
-    pub fn core(&self) -> &Arc<Core> {
+    pub fn core(&self) -> &Arc<NodeState> {
         &self.core
     }
 
@@ -181,10 +181,10 @@ impl Keeper {
         if group.is_empty() {
             return Ok(());
         }
-        let stopping = || KeepError::Unsaid(Later::Stopping);
+        let stopping = || KeepError::Unsaid(Unavailable::Stopping);
         self.to_commit.send(group).map_err(|_| stopping())?;
         for answered in answers {
-            if let Outcome::Later { why, .. } = answered.blocking_recv().map_err(|_| stopping())? {
+            if let Outcome::Unavailable { why, .. } = answered.blocking_recv().map_err(|_| stopping())? {
                 return Err(KeepError::Unsaid(why));
             }
         }

@@ -1,15 +1,15 @@
 //! Group commit: whatever has been checked goes to the disk with one sync; then it is acknowledged,
 //! and handed to the engine.
 
-use super::state::{Core, NETWORKS};
 use super::admission::{Incoming, What};
-use super::outcome::{Later, Outcome};
+use super::outcome::{Outcome, Unavailable};
+use super::state::{NETWORKS, NodeState};
 use super::verify::Checked;
 use crossbeam::channel::{Receiver, Sender};
 use std::sync::atomic::Ordering;
 use wats_event::{Code, Event, Hex32, Refusal};
 use wats_model::ids::Millis;
-use wats_store::{Added, Appender, Seq, StoreError};
+use wats_store::{AppendOutcome, Appender, Seq, StoreError};
 
 /// Records of one sync, about: what waits for the engine is a few of these, and is not shown yet.
 const GROUP: usize = 1024;
@@ -22,12 +22,12 @@ pub struct Durable {
     /// When it was received.
     pub received_at: Millis,
     /// What it is.
-    pub what: Taken,
+    pub what: Committed,
 }
 
 /// What the engine takes in.
 #[derive(Debug)]
-pub enum Taken {
+pub enum Committed {
     /// An event, or a copy of one that was received earlier.
     Event(Box<Event>),
     /// A record of a blob.
@@ -36,7 +36,7 @@ pub enum Taken {
 
 /// The writing thread's life: it ends with those who check, or with the engine.
 pub fn run(
-    core: &Core,
+    core: &NodeState,
     mut appender: Appender,
     checked: &Receiver<Vec<Checked>>,
     next: &Sender<Vec<Durable>>,
@@ -54,17 +54,18 @@ pub fn run(
     }
 }
 
-fn commit(core: &Core, appender: &mut Appender, group: Vec<Checked>) -> Vec<Durable> {
-    let mut group = match core.refuses().filter(|why| *why == Later::DiskFull || *why == Later::Failed) {
-        None => group,
-        Some(why) => {
-            // What makes room is written as long as it can be.
-            let (room, rest) =
-                group.into_iter().partition(|c| why == Later::DiskFull && makes_room(&c.incoming));
-            refuse(core, rest, why);
-            room
-        }
-    };
+fn commit(core: &NodeState, appender: &mut Appender, group: Vec<Checked>) -> Vec<Durable> {
+    let mut group =
+        match core.refuses().filter(|why| *why == Unavailable::DiskFull || *why == Unavailable::Failed) {
+            None => group,
+            Some(why) => {
+                // What makes room is written as long as it can be.
+                let (room, rest) =
+                    group.into_iter().partition(|c| why == Unavailable::DiskFull && makes_room(&c.incoming));
+                refuse(core, rest, why);
+                room
+            }
+        };
     let strange =
         |c: &mut Checked| matches!(&c.incoming.what, What::Event(event, _) if !core.carries(&event.net));
     for Checked { incoming, .. } in group.extract_if(.., strange) {
@@ -98,29 +99,33 @@ fn makes_room(incoming: &Incoming) -> bool {
 }
 
 /// The place of a record that was written.
-fn written(added: &Added) -> Option<Seq> {
+fn written(added: &AppendOutcome) -> Option<Seq> {
     match added {
-        Added::New(seq) | Added::Earlier(seq) => Some(*seq),
-        Added::Known(_) => None,
+        AppendOutcome::New(seq) | AppendOutcome::Earlier(seq) => Some(*seq),
+        AppendOutcome::Known(_) => None,
     }
 }
 
 /// What a failed write means for those who wait.
-fn failed(core: &Core, error: &StoreError) -> Later {
+fn failed(core: &NodeState, error: &StoreError) -> Unavailable {
     match error {
         StoreError::Full(_) => {
             core.disk_low.store(true, Ordering::Relaxed);
             tracing::warn!(%error, "the disk is full: events are refused until there is space");
-            Later::DiskFull
+            Unavailable::DiskFull
         }
         _ => {
             core.fail("writing events", error);
-            Later::Failed
+            Unavailable::Failed
         }
     }
 }
 
-fn write(core: &Core, appender: &mut Appender, group: &mut [Checked]) -> Result<Vec<Added>, StoreError> {
+fn write(
+    core: &NodeState,
+    appender: &mut Appender,
+    group: &mut [Checked],
+) -> Result<Vec<AppendOutcome>, StoreError> {
     let mut added = Vec::with_capacity(group.len());
     for Checked { incoming, received_at } in group {
         added.push(match &mut incoming.what {
@@ -139,33 +144,33 @@ fn write(core: &Core, appender: &mut Appender, group: &mut [Checked]) -> Result<
     Ok(added)
 }
 
-fn refuse(core: &Core, group: Vec<Checked>, why: Later) {
+fn refuse(core: &NodeState, group: Vec<Checked>, why: Unavailable) {
     for checked in group {
         core.metrics.answer(checked.incoming.answer, Outcome::later(why));
     }
 }
 
-fn acknowledge(core: &Core, group: Vec<Checked>, added: Vec<Added>) -> Vec<Durable> {
+fn acknowledge(core: &NodeState, group: Vec<Checked>, added: Vec<AppendOutcome>) -> Vec<Durable> {
     let mut durable = Vec::with_capacity(group.len());
     for (Checked { incoming, received_at }, added) in group.into_iter().zip(added) {
-        let (Added::New(seq) | Added::Earlier(seq) | Added::Known(seq)) = added;
+        let (AppendOutcome::New(seq) | AppendOutcome::Earlier(seq) | AppendOutcome::Known(seq)) = added;
         let (outcome, what) = match incoming.what {
-            What::Blob(blob, present) => (Outcome::Blob, Taken::Blob(blob, present)),
+            What::Blob(blob, present) => (Outcome::Blob, Committed::Blob(blob, present)),
             What::Event(event, _) => {
                 let id = event.id;
                 let outcome = match added {
-                    Added::New(_) => Outcome::Accepted { id, seq },
-                    Added::Earlier(_) | Added::Known(_) => Outcome::Duplicate { id, seq },
+                    AppendOutcome::New(_) => Outcome::Accepted { id, seq },
+                    AppendOutcome::Earlier(_) | AppendOutcome::Known(_) => Outcome::Duplicate { id, seq },
                 };
-                (outcome, Taken::Event(event))
+                (outcome, Committed::Event(event))
             }
         };
         match (&what, incoming.received_at) {
             // No client sent it, and none is counted.
-            (Taken::Blob(..), None) => drop(incoming.answer.send(outcome)),
+            (Committed::Blob(..), None) => drop(incoming.answer.send(outcome)),
             _ => core.metrics.answer(incoming.answer, outcome),
         }
-        if !matches!(added, Added::Known(_)) {
+        if !matches!(added, AppendOutcome::Known(_)) {
             durable.push(Durable { seq, received_at, what });
         }
     }

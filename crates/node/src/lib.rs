@@ -9,33 +9,33 @@
 //! Each arrow is a bounded queue. When a stage cannot keep up the one before it waits, and at the
 //! front clients are told to come again: nothing grows, and nothing that was acknowledged is lost.
 
+mod admission;
+mod blob_manager;
 mod commit;
+pub mod http;
+pub mod limits;
+mod metrics;
+mod monitor;
+mod notifier;
+mod outcome;
+mod recovery;
+pub mod routing;
 mod state;
 mod tick_loop;
-pub mod http;
-mod blob_manager;
-mod admission;
-pub mod limits;
-mod recovery;
-mod metrics;
-mod outcome;
-mod view_writer;
-pub mod routing;
-mod notifier;
 mod verify;
+mod view_writer;
 pub mod wait;
-mod monitor;
 
-pub use state::{Core, Phase};
-pub use tick_loop::{Driver, Question, next_slice};
-pub use recovery::{Loaded, Until, load};
-pub use outcome::{Later, Outcome};
 pub use monitor::free_disk;
+pub use outcome::{Outcome, Unavailable};
+pub use recovery::{Loaded, Until, load};
+pub use state::{NodeState, Phase};
+pub use tick_loop::{Driver, Question, next_slice};
 
+use blob_manager::Keeper;
 use crossbeam::channel::bounded;
 pub use http::Agents;
 use http::App;
-use blob_manager::Keeper;
 use limits::Rates;
 use std::io;
 use std::net::SocketAddr;
@@ -118,7 +118,7 @@ pub struct Settings {
 /// A running node.
 #[derive(Debug)]
 pub struct Node {
-    core: Arc<Core>,
+    core: Arc<NodeState>,
     address: SocketAddr,
     /// None when it has stopped.
     server: Option<tokio::runtime::Runtime>,
@@ -151,7 +151,7 @@ impl Node {
         let store = Arc::new(Store::open(&settings.store, settings.sizes)?);
         warn_of(&settings);
         let rules = settings.config.rules();
-        let core = Core::new(store, rules, settings.limits.clone(), settings.clock.clone());
+        let core = NodeState::new(store, rules, settings.limits.clone(), settings.clock.clone());
         let core = Arc::new(core.keeping(settings.config.storage.clone()));
         let own =
             settings.config.networks.iter().flatten().flat_map(|network| network.profiles.iter().copied());
@@ -234,7 +234,7 @@ impl Node {
     }
 
     /// What its threads share.
-    pub fn core(&self) -> &Arc<Core> {
+    pub fn core(&self) -> &Arc<NodeState> {
         &self.core
     }
 
@@ -350,7 +350,7 @@ fn warn_of(settings: &Settings) {
 
 /// A thread of the node. Without one the others would go on, and say that all is well: when it panics, the node fails.
 fn spawn(
-    core: &Arc<Core>,
+    core: &Arc<NodeState>,
     name: &'static str,
     life: impl FnOnce() + Send + 'static,
 ) -> Result<JoinHandle<()>, NodeError> {
@@ -364,7 +364,7 @@ fn spawn(
 
 /// Tells of a panic in a thread.
 struct Watched {
-    core: Arc<Core>,
+    core: Arc<NodeState>,
     name: &'static str,
 }
 
@@ -378,7 +378,7 @@ impl Drop for Watched {
 
 /// The engine thread: loads, then follows.
 fn drive(
-    core: &Arc<Core>,
+    core: &Arc<NodeState>,
     config: &Config,
     workers: usize,
     tell: Vec<crossbeam::channel::Sender<()>>,
@@ -416,7 +416,7 @@ mod tests {
     fn a_thread_that_panics_fails_the_node() {
         let dir = std::env::temp_dir().join(format!("wats-panic-{}", std::process::id()));
         let store = Store::open(&dir, Sizes::default()).expect("a new store");
-        let core = Arc::new(Core::new(Arc::new(store), Rules::any(), Limits::default(), Clock::Wall));
+        let core = Arc::new(NodeState::new(Arc::new(store), Rules::any(), Limits::default(), Clock::Wall));
         let (quiet, loud) = ("quiet", "loud");
         spawn(&core, quiet, || {}).expect("a thread").join().expect("it ends");
         assert_eq!(core.phase(), Phase::Loading);

@@ -1,6 +1,6 @@
 //! What the node counts, for `/metrics` and `wats status`. Nothing here is derived from trust.
 
-use super::outcome::{Later, Outcome};
+use super::outcome::{Outcome, Unavailable};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -173,7 +173,7 @@ impl Metrics {
     /// How many events had each outcome.
     pub fn outcomes(&self) -> Vec<(Of, u64)> {
         let codes = Code::ALL.iter().map(|code| ("refused", code.as_str()));
-        let later = Later::ALL.iter().map(|why| ("later", why.as_str()));
+        let later = Unavailable::ALL.iter().map(|why| ("later", why.as_str()));
         let all = [("accepted", ""), ("duplicate", "")].into_iter().chain(codes).chain(later);
         all.filter_map(|(outcome, code)| {
             let of = Of { outcome, code };

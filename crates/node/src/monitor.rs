@@ -1,6 +1,6 @@
 //! Once a second: the disk, the gauges, and a sign of life for systemd.
 
-use super::state::{Core, Phase};
+use super::state::{NodeState, Phase};
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ const SILENCE: Duration = Duration::from_secs(60);
 const NAP: Duration = Duration::from_millis(50);
 
 /// The watching thread's life.
-pub fn run(core: &Core, stop: &CancellationToken) {
+pub fn run(core: &NodeState, stop: &CancellationToken) {
     let mut told = Phase::Loading;
     while !stop.is_cancelled() {
         look(core);
@@ -35,7 +35,7 @@ pub fn free_disk(path: &std::path::Path) -> Option<u64> {
     Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
-fn look(core: &Core) {
+fn look(core: &NodeState) {
     if let Some(free) = free_disk(core.store.directory()) {
         core.metrics.free_disk.set(signed(free));
         let low = free < core.limits.min_free_disk;
@@ -67,7 +67,7 @@ fn signed(n: u64) -> i64 {
 }
 
 /// Tells systemd, when it started this process, and whoever reads its status.
-fn tell(core: &Core, told: Phase) -> Phase {
+fn tell(core: &NodeState, told: Phase) -> Phase {
     use sd_notify::NotifyState;
     let phase = core.phase();
     // A large store's last tick of loading may be a long one.

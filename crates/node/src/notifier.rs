@@ -1,17 +1,17 @@
 //! The thread that tells: what the views have taken in wakes those who wait for it.
 
-use super::state::Core;
 use super::routing::release;
+use super::state::NodeState;
 use crossbeam::channel::{Receiver, RecvTimeoutError};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use wats_event::Hex32;
-use wats_event::stored_event::Said;
+use wats_event::stored_event::StoredEvent;
 use wats_model::fixed::Fixed;
 use wats_model::ids::Millis;
-use wats_store::{Logged, Seq, Store, StoreError};
+use wats_store::{Seq, SequenceRecord, Store, StoreError};
 
 /// Records to read one by one; when more came at once everybody is told to look.
 const FEW: u64 = 20_000;
@@ -25,7 +25,7 @@ type HeldBack = BinaryHeap<Reverse<(Millis, Seq)>>;
 
 /// The telling thread's life: it ends with whoever drives the engine. A message says that there is
 /// something to look at, and one that waits stands for all.
-pub fn run(core: &Core, more: &Receiver<()>) {
+pub fn run(core: &NodeState, more: &Receiver<()>) {
     let mut told = Seq(core.shown.load(Ordering::Acquire));
     let mut held_back = HeldBack::new();
     loop {
@@ -47,19 +47,19 @@ pub fn run(core: &Core, more: &Receiver<()>) {
     }
 }
 
-fn until_next(core: &Core, held_back: &HeldBack) -> Duration {
+fn until_next(core: &NodeState, held_back: &HeldBack) -> Duration {
     let next = held_back.peek().map(|Reverse((at, _))| Duration::from_millis(at.since(core.clock.now()).0));
     next.map_or(WAIT, |next| next.min(WAIT))
 }
 
-fn or_everybody(core: &Core, told: Result<(), StoreError>) {
+fn or_everybody(core: &NodeState, told: Result<(), StoreError>) {
     if let Err(error) = told {
         tracing::error!(%error, "those who wait cannot be told what came");
         core.waiters.everybody();
     }
 }
 
-fn tell(core: &Core, told: Seq, shown: Seq, held_back: &mut HeldBack) -> Result<(), StoreError> {
+fn tell(core: &NodeState, told: Seq, shown: Seq, held_back: &mut HeldBack) -> Result<(), StoreError> {
     if shown.0.saturating_sub(told.0) > FEW {
         core.waiters.everybody();
         return Ok(());
@@ -69,8 +69,8 @@ fn tell(core: &Core, told: Seq, shown: Seq, held_back: &mut HeldBack) -> Result<
         if seq > shown {
             break;
         }
-        if let Logged::Event { text, received_at, .. } = logged
-            && let Some(said) = Said::read(&text)
+        if let SequenceRecord::Event { text, received_at, .. } = logged
+            && let Some(said) = StoredEvent::read(&text)
         {
             match release(&said, received_at, core.limits.head_start, core.clock.now()) {
                 Some(release) => route(core, &said, (release, seq), held_back),
@@ -85,7 +85,7 @@ fn tell(core: &Core, told: Seq, shown: Seq, held_back: &mut HeldBack) -> Result<
 }
 
 /// Tells some of an ask now, and the others later.
-fn route(core: &Core, said: &Said, later: (Millis, Seq), held_back: &mut HeldBack) {
+fn route(core: &NodeState, said: &StoredEvent, later: (Millis, Seq), held_back: &mut HeldBack) {
     let reader = core.store.read();
     core.waiters.routed(said, |key| {
         // Where the store fails, whoever is woken says so.
@@ -99,12 +99,12 @@ fn route(core: &Core, said: &Said, later: (Millis, Seq), held_back: &mut HeldBac
 }
 
 /// Tells everybody of asks whose head start is over.
-fn tell_released(core: &Core, held_back: &mut HeldBack) -> Result<(), StoreError> {
+fn tell_released(core: &NodeState, held_back: &mut HeldBack) -> Result<(), StoreError> {
     let now = core.clock.now();
     while let Some(Reverse((_, seq))) = held_back.peek().filter(|Reverse((at, _))| *at <= now).copied() {
         held_back.pop();
-        if let Some(Logged::Event { text, .. }) = core.store.logged(seq)?
-            && let Some(said) = Said::read(&text)
+        if let Some(SequenceRecord::Event { text, .. }) = core.store.logged(seq)?
+            && let Some(said) = StoredEvent::read(&text)
         {
             core.waiters.released(&said);
         }
@@ -116,10 +116,10 @@ fn tell_released(core: &Core, held_back: &mut HeldBack) -> Result<(), StoreError
 ///
 /// # Errors
 /// When the store cannot be read.
-pub fn root_of_target(store: &Store, said: &Said) -> Result<Option<Hex32>, StoreError> {
+pub fn root_of_target(store: &Store, said: &StoredEvent) -> Result<Option<Hex32>, StoreError> {
     let Some(target) = said.parent.filter(|_| said.kind == "react") else {
         return Ok(None);
     };
     let place = store.event(target)?;
-    Ok(place.and_then(|place| Said::read(&place.text)).map(|target| target.root()))
+    Ok(place.and_then(|place| StoredEvent::read(&place.text)).map(|target| target.root()))
 }

@@ -27,9 +27,9 @@ pub enum Outcome {
     /// It breaks a rule of section 1.1, and always will (but for `future`).
     Refused(Refusal),
     /// Not now: it may be sent again.
-    Later {
+    Unavailable {
         /// Why.
-        why: Later,
+        why: Unavailable,
         /// When to try again.
         after: Duration,
     },
@@ -37,7 +37,7 @@ pub enum Outcome {
 
 /// Why an event is not taken now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Later {
+pub enum Unavailable {
     /// The node has as much to do as it holds in memory.
     Busy,
     /// It is reading its store.
@@ -54,63 +54,65 @@ pub enum Later {
     Failed,
 }
 
-impl Later {
+impl Unavailable {
     /// All of them.
-    pub const ALL: [Later; 7] = [
-        Later::Busy,
-        Later::Loading,
-        Later::Stopping,
-        Later::SourceLimited,
-        Later::KeyLimited,
-        Later::DiskFull,
-        Later::Failed,
+    pub const ALL: [Unavailable; 7] = [
+        Unavailable::Busy,
+        Unavailable::Loading,
+        Unavailable::Stopping,
+        Unavailable::SourceLimited,
+        Unavailable::KeyLimited,
+        Unavailable::DiskFull,
+        Unavailable::Failed,
     ];
 
     /// How it is written.
     pub fn as_str(self) -> &'static str {
         match self {
-            Later::Busy => "busy",
-            Later::Loading => "loading",
-            Later::Stopping => "stopping",
-            Later::SourceLimited => "source_limited",
-            Later::KeyLimited => "key_limited",
-            Later::DiskFull => "disk_full",
-            Later::Failed => "failed",
+            Unavailable::Busy => "busy",
+            Unavailable::Loading => "loading",
+            Unavailable::Stopping => "stopping",
+            Unavailable::SourceLimited => "source_limited",
+            Unavailable::KeyLimited => "key_limited",
+            Unavailable::DiskFull => "disk_full",
+            Unavailable::Failed => "failed",
         }
     }
 
     /// In words, with what to do.
     pub fn reason(self) -> &'static str {
         match self {
-            Later::Busy => "the node is busy; send it again after the time in `Retry-After`",
-            Later::Loading => "the node is reading its store; `/readyz` tells how far it is",
-            Later::Stopping => "the node is stopping",
-            Later::SourceLimited => "this address sends more events than `[limits] source_per_second` allows",
-            Later::KeyLimited => "this key signs more events than `[limits] key_per_second` allows",
-            Later::DiskFull => "the disk is full; the node goes on when there is space again",
-            Later::Failed => "the store failed; the node's log says how",
+            Unavailable::Busy => "the node is busy; send it again after the time in `Retry-After`",
+            Unavailable::Loading => "the node is reading its store; `/readyz` tells how far it is",
+            Unavailable::Stopping => "the node is stopping",
+            Unavailable::SourceLimited => {
+                "this address sends more events than `[limits] source_per_second` allows"
+            }
+            Unavailable::KeyLimited => "this key signs more events than `[limits] key_per_second` allows",
+            Unavailable::DiskFull => "the disk is full; the node goes on when there is space again",
+            Unavailable::Failed => "the store failed; the node's log says how",
         }
     }
 
     /// The status of an answer about one event alone.
     pub fn status(self) -> u16 {
         match self {
-            Later::SourceLimited | Later::KeyLimited => 429,
-            Later::DiskFull => 507,
-            Later::Failed => 500,
-            Later::Busy | Later::Loading | Later::Stopping => 503,
+            Unavailable::SourceLimited | Unavailable::KeyLimited => 429,
+            Unavailable::DiskFull => 507,
+            Unavailable::Failed => 500,
+            Unavailable::Busy | Unavailable::Loading | Unavailable::Stopping => 503,
         }
     }
 }
 
 impl Outcome {
     /// An event to be sent again.
-    pub fn later(why: Later) -> Outcome {
+    pub fn later(why: Unavailable) -> Outcome {
         let seconds = match why {
-            Later::DiskFull | Later::Loading => 10,
+            Unavailable::DiskFull | Unavailable::Loading => 10,
             _ => 1,
         };
-        Outcome::Later { why, after: Duration::from_secs(seconds) }
+        Outcome::Unavailable { why, after: Duration::from_secs(seconds) }
     }
 
     /// How it is counted and written: `accepted`, `duplicate`, `refused` or `later`.
@@ -119,7 +121,7 @@ impl Outcome {
             Outcome::Accepted { .. } | Outcome::Blob => "accepted",
             Outcome::Duplicate { .. } => "duplicate",
             Outcome::Refused(_) => "refused",
-            Outcome::Later { .. } => "later",
+            Outcome::Unavailable { .. } => "later",
         }
     }
 
@@ -127,7 +129,7 @@ impl Outcome {
     pub fn code(&self) -> Option<&'static str> {
         match self {
             Outcome::Refused(refusal) => Some(refusal.code.as_str()),
-            Outcome::Later { why, .. } => Some(why.as_str()),
+            Outcome::Unavailable { why, .. } => Some(why.as_str()),
             _ => None,
         }
     }
@@ -139,7 +141,7 @@ impl Outcome {
             Outcome::Duplicate { .. } => 200,
             Outcome::Refused(refusal) if refusal.code == wats_event::Code::TooLarge => 413,
             Outcome::Refused(_) => 422,
-            Outcome::Later { why, .. } => why.status(),
+            Outcome::Unavailable { why, .. } => why.status(),
         }
     }
 
@@ -153,7 +155,7 @@ impl Outcome {
             Outcome::Refused(refusal) => {
                 json!({ "outcome": "refused", "code": refusal.code, "reason": refusal.reason })
             }
-            Outcome::Later { why, after } => json!({
+            Outcome::Unavailable { why, after } => json!({
                 "outcome": "later", "code": why.as_str(), "reason": why.reason(), "retry_after": after.as_secs(),
             }),
         }

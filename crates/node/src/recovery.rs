@@ -2,7 +2,7 @@
 
 use super::NodeError;
 use super::commit::{Durable, Taken};
-use super::state::{Core, Phase};
+use super::state::{NodeState, Phase};
 use super::tick_loop::Driver;
 use super::view_writer;
 use crossbeam::channel::{Sender, bounded};
@@ -11,7 +11,7 @@ use std::thread;
 use wats_engine::replay::Bounds;
 use wats_event::log::read_stored;
 use wats_event::{Code, admit};
-use wats_store::{Compared, Logged, Seq, StoreError, Ticked, ViewBatch};
+use wats_store::{Compared, Seq, SequenceRecord, StoreError, TickMark, ViewBatch};
 
 /// Records that are read at a time.
 const CHUNK: usize = 4096;
@@ -36,7 +36,7 @@ pub enum Until {
     /// To the end of the sequence and the present time; stored views are corrected.
     End,
     /// To what the stored views are of, in records and in time; nothing is written.
-    Views(Ticked),
+    Views(TickMark),
 }
 
 /// Reads the store into a driver that holds nothing, and compares its views with the stored ones. None
@@ -44,7 +44,7 @@ pub enum Until {
 ///
 /// # Errors
 /// When the store is damaged or fails, or names run out.
-pub fn load(core: &Core, driver: &mut Driver, until: Until) -> Result<Option<Loaded>, NodeError> {
+pub fn load(core: &NodeState, driver: &mut Driver, until: Until) -> Result<Option<Loaded>, NodeError> {
     core.store.check_rebuilt()?;
     let mut loaded = Loaded::default();
     let last = match until {
@@ -97,7 +97,7 @@ struct Chunk {
 }
 
 /// Reads and parses ahead of the dataflow, until the sequence ends or nobody listens.
-fn read(core: &Core, last: Seq, chunks: &Sender<Result<Chunk, StoreError>>) {
+fn read(core: &NodeState, last: Seq, chunks: &Sender<Result<Chunk, StoreError>>) {
     let mut chunk = Chunk { records: Vec::with_capacity(CHUNK), left_out: 0, through: Seq(0) };
     for item in core.store.records(Seq(0)).take_while(|item| !item.as_ref().is_ok_and(|(seq, _)| *seq > last))
     {
@@ -129,19 +129,19 @@ fn read(core: &Core, last: Seq, chunks: &Sender<Result<Chunk, StoreError>>) {
 
 /// A stored record, checked again but for its signature: an id that is the hash of the event shows
 /// that no bit of it has changed. None where the configuration refuses what was once taken.
-fn record(core: &Core, seq: Seq, logged: Logged) -> Result<Option<Durable>, StoreError> {
+fn record(core: &NodeState, seq: Seq, logged: SequenceRecord) -> Result<Option<Durable>, StoreError> {
     let received_at = logged.received_at();
     let damaged = |what: String| StoreError::Damaged(format!("record {} of the sequence: {what}", seq.0));
     let (id, text) = match logged {
-        Logged::Blob { blob, present, .. } => {
+        SequenceRecord::Blob { blob, present, .. } => {
             return Ok(Some(Durable { seq, received_at, what: Taken::Blob(blob, present) }));
         }
-        Logged::Copy { id, .. } => {
+        SequenceRecord::Copy { id, .. } => {
             let place =
                 core.store.event(id)?.ok_or_else(|| damaged(format!("a copy of {id}, which is not held")))?;
             (id, place.text)
         }
-        Logged::Event { id, text, .. } => (id, text),
+        SequenceRecord::Event { id, text, .. } => (id, text),
     };
     match read_stored(&text, id, &core.rules) {
         Ok(None) => Ok(None),

@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 use wats_event::Hex32;
-use wats_event::stored_event::Said;
+use wats_event::stored_event::StoredEvent;
 use wats_model::ids::Millis;
 use wats_store::{Store, StoreError};
 
@@ -42,13 +42,13 @@ pub fn capabilities(tags: &[String]) -> impl Iterator<Item = &String> {
 }
 
 /// Whether an event goes to some before it goes to all.
-pub fn is_routed(said: &Said) -> bool {
+pub fn is_routed(said: &StoredEvent) -> bool {
     said.kind == "ask" && (!said.to.is_empty() || capabilities(&said.tags).next().is_some())
 }
 
 /// When an ask that is routed is for everybody; none where it is already. What was received in the
 /// future, as after a clock was set back, is held back from nobody.
-pub fn release(said: &Said, received_at: Millis, head_start: Duration, now: Millis) -> Option<Millis> {
+pub fn release(said: &StoredEvent, received_at: Millis, head_start: Duration, now: Millis) -> Option<Millis> {
     let span = Millis(u64::try_from(head_start.as_millis()).unwrap_or(u64::MAX));
     let release = received_at.after(span);
     (received_at <= now && now < release && is_routed(said)).then_some(release)
@@ -63,13 +63,13 @@ impl Who {
         let seen = key.map(|key| store.key_seen(network, key)).transpose()?.flatten();
         let announce =
             seen.and_then(|seen| seen.announce).map(|(_, id)| store.event(id)).transpose()?.flatten();
-        let said = announce.and_then(|place| Said::read(&place.text));
+        let said = announce.and_then(|place| StoredEvent::read(&place.text));
         let capabilities = said.iter().flat_map(|said| capabilities(&said.tags).cloned()).collect();
         Ok(Who { key, capabilities })
     }
 
     /// How an ask reaches it.
-    pub fn reach(&self, said: &Said) -> Reach {
+    pub fn reach(&self, said: &StoredEvent) -> Reach {
         let named = self.key.is_some_and(|key| said.author == key || said.to.contains(&key));
         let mut wanted = capabilities(&said.tags).peekable();
         let capable = wanted.peek().is_some() && wanted.all(|tag| self.capabilities.contains(tag));

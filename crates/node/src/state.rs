@@ -2,8 +2,8 @@
 
 use super::admission::Weighty;
 use super::metrics::Metrics;
-use super::outcome::Later;
-use super::wait::Waiters;
+use super::outcome::Unavailable;
+use super::wait::Subscriptions;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -32,7 +32,7 @@ pub enum Phase {
 
 /// What the threads share: the store, the rules, and what each has to say to the others.
 #[derive(Debug)]
-pub struct Core {
+pub struct NodeState {
     /// The store.
     pub store: Arc<Store>,
     /// What it asks of events.
@@ -50,7 +50,7 @@ pub struct Core {
     phase: AtomicU8,
     /// Records of the sequence that were read while loading, and how many there are.
     pub loaded: AtomicU64,
-    /// See [`Core::loaded`].
+    /// See [`NodeState::loaded`].
     pub to_load: AtomicU64,
     /// The disk has too little room.
     pub disk_low: AtomicBool,
@@ -59,7 +59,7 @@ pub struct Core {
     /// The last place that the views have taken in.
     pub shown: AtomicU64,
     /// Those who wait for events.
-    pub waiters: Arc<Waiters>,
+    pub waiters: Arc<Subscriptions>,
     /// Roots of threads for which another entry is shown than was told.
     changed_roots: Mutex<HashSet<(String, Hex32)>>,
     /// The networks that are carried, where none are configured.
@@ -69,10 +69,10 @@ pub struct Core {
     alive: Mutex<Instant>,
 }
 
-impl Core {
+impl NodeState {
     /// A core that is loading.
-    pub fn new(store: Arc<Store>, rules: Rules, limits: Limits, clock: Clock) -> Core {
-        Core {
+    pub fn new(store: Arc<Store>, rules: Rules, limits: Limits, clock: Clock) -> NodeState {
+        NodeState {
             blobs: Blobs::new(store.blob_files(), Storage::default()),
             store,
             rules,
@@ -96,7 +96,7 @@ impl Core {
 
     /// With a budget for its blobs.
     #[must_use]
-    pub fn keeping(mut self, storage: Storage) -> Core {
+    pub fn keeping(mut self, storage: Storage) -> NodeState {
         self.blobs = Blobs::new(self.store.blob_files(), storage);
         self
     }
@@ -160,12 +160,12 @@ impl Core {
     }
 
     /// Why events are not taken in now, when they are not.
-    pub fn refuses(&self) -> Option<Later> {
+    pub fn refuses(&self) -> Option<Unavailable> {
         match self.phase() {
-            Phase::Loading => Some(Later::Loading),
-            Phase::Stopping => Some(Later::Stopping),
-            Phase::Failed => Some(Later::Failed),
-            Phase::Ready if self.disk_low.load(Ordering::Relaxed) => Some(Later::DiskFull),
+            Phase::Loading => Some(Unavailable::Loading),
+            Phase::Stopping => Some(Unavailable::Stopping),
+            Phase::Failed => Some(Unavailable::Failed),
+            Phase::Ready if self.disk_low.load(Ordering::Relaxed) => Some(Unavailable::DiskFull),
             Phase::Ready => None,
         }
     }

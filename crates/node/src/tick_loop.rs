@@ -7,8 +7,8 @@
 //! in meanwhile goes between them.
 
 use super::NodeError;
-use super::commit::{Durable, Taken};
-use super::state::{Core, Phase};
+use super::commit::{Committed, Durable};
+use super::state::{NodeState, Phase};
 use super::view_writer;
 use crossbeam::channel::{Receiver, Sender, never, select};
 use std::collections::VecDeque;
@@ -18,12 +18,12 @@ use std::time::{Duration, Instant};
 use wats_config::Config;
 use wats_engine::engine::Engine;
 use wats_engine::explain::Seen;
-use wats_engine::interner::{Change, Intake, Taken as Kept};
-use wats_engine::view_set::Document;
+use wats_engine::interner::{Change, Ingested, Interner};
+use wats_engine::view_set::ViewSet;
 use wats_event::{Content, Event};
 use wats_model::ids::Millis;
 use wats_model::views::View;
-use wats_store::{Seq, StoreError, Ticked, ViewBatch};
+use wats_store::{Seq, StoreError, TickMark, ViewBatch};
 
 /// How long nothing may happen before time moves by itself.
 const BEAT: Duration = Duration::from_secs(1);
@@ -44,7 +44,7 @@ const SLICE_TAKES: Duration = Duration::from_millis(25);
 /// A tick that was begun.
 #[derive(Clone, Copy, Debug)]
 struct Open {
-    ticked: Ticked,
+    ticked: TickMark,
     records: usize,
     began: Instant,
 }
@@ -58,19 +58,19 @@ pub type Question = Box<dyn FnOnce(&Driver) + Send>;
 /// Names, views and the dataflow, as of the last tick.
 #[derive(Debug)]
 pub struct Driver {
-    core: Arc<Core>,
+    core: Arc<NodeState>,
     /// Names, and what is held.
-    pub intake: Intake,
+    pub intake: Interner,
     /// The views.
-    pub document: Document,
+    pub document: ViewSet,
     /// The running dataflow.
     pub engine: Engine,
     changes: Vec<Change>,
     records: usize,
     /// The last tick that is finished.
-    ticked: Ticked,
+    ticked: TickMark,
     /// The last tick that was begun, or what the next one is of so far.
-    next: Ticked,
+    next: TickMark,
     /// Ticks that were begun and not finished, the oldest first.
     open: VecDeque<Open>,
     /// The latest that anything was received at: time goes there at least.
@@ -89,16 +89,16 @@ impl Driver {
     ///
     /// # Errors
     /// When the engine cannot be started, or the configuration has too many networks.
-    pub fn new(core: Arc<Core>, config: &Config, workers: usize) -> Result<Driver, NodeError> {
-        let intake = Intake::new(config)?;
+    pub fn new(core: Arc<NodeState>, config: &Config, workers: usize) -> Result<Driver, NodeError> {
+        let intake = Interner::new(config)?;
         let engine = Engine::start(intake.config().clone(), workers)?;
         // Answers that were given are not taken back because a clock was set back meanwhile.
         let now = core.store.read().ticked()?.now;
-        let ticked = Ticked { tick: 0, now, through: Seq(0) };
+        let ticked = TickMark { tick: 0, now, through: Seq(0) };
         Ok(Driver {
             core,
             intake,
-            document: Document::default(),
+            document: ViewSet::default(),
             engine,
             changes: Vec::new(),
             records: 0,
@@ -126,7 +126,7 @@ impl Driver {
     }
 
     /// The last tick.
-    pub fn ticked(&self) -> Ticked {
+    pub fn ticked(&self) -> TickMark {
         self.ticked
     }
 
@@ -137,12 +137,12 @@ impl Driver {
     pub fn take(&mut self, records: impl IntoIterator<Item = Durable>) -> Result<(), NodeError> {
         for Durable { seq, received_at, what } in records {
             match what {
-                Taken::Event(event) => {
+                Committed::Event(event) => {
                     self.charge(&event);
                     let kept = self.intake.event(&event, received_at, &mut self.changes)?;
-                    self.events += i64::from(matches!(kept, Kept::New(_)));
+                    self.events += i64::from(matches!(kept, Ingested::New(_)));
                 }
-                Taken::Blob(blob, present) => {
+                Committed::Blob(blob, present) => {
                     self.intake.blob(blob, present, received_at, &mut self.changes)?;
                 }
             }

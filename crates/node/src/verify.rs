@@ -1,10 +1,10 @@
 //! Signatures, in batches, off the dataflow's thread; then work and time (section 1.1), and the limits
 //! on keys, which nobody can use up for another before the signature is known to be valid.
 
-use super::state::{Core, Phase};
 use super::admission::{Exits, Incoming, What};
 use super::limits::Rates;
-use super::outcome::{Later, Outcome};
+use super::outcome::{Outcome, Unavailable};
+use super::state::{NodeState, Phase};
 use crossbeam::channel::Sender;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +27,7 @@ pub struct Checked {
 const WAIT: Duration = Duration::from_millis(50);
 
 /// One verifying thread's life: it ends when the node stops, or with whoever writes.
-pub fn run(core: &Core, rates: &Arc<Rates>, exits: &Exits, next: &Sender<Vec<Checked>>) {
+pub fn run(core: &NodeState, rates: &Arc<Rates>, exits: &Exits, next: &Sender<Vec<Checked>>) {
     let mut verifier = Verifier::new();
     loop {
         let taken = exits.take(BATCH, WAIT);
@@ -44,7 +44,7 @@ pub fn run(core: &Core, rates: &Arc<Rates>, exits: &Exits, next: &Sender<Vec<Che
     }
 }
 
-fn check(core: &Core, rates: &Rates, verifier: &mut Verifier, taken: Vec<Incoming>) -> Vec<Checked> {
+fn check(core: &NodeState, rates: &Rates, verifier: &mut Verifier, taken: Vec<Incoming>) -> Vec<Checked> {
     let now = core.clock.now();
     let events: Vec<_> = taken
         .iter()
@@ -80,12 +80,12 @@ fn check(core: &Core, rates: &Rates, verifier: &mut Verifier, taken: Vec<Incomin
     checked
 }
 
-fn limited(core: &Core, rates: &Rates, incoming: &Incoming) -> Option<Outcome> {
+fn limited(core: &NodeState, rates: &Rates, incoming: &Incoming) -> Option<Outcome> {
     let What::Event(event, _) = &incoming.what else {
         return None;
     };
     let weighty = core.weighty.contains(&event.net, event.author);
     let limiter = if weighty { &rates.weighty } else { &rates.keys };
     let allowed = incoming.source.is_none() || limiter.allows(&event.author);
-    (!allowed).then(|| Outcome::later(Later::KeyLimited))
+    (!allowed).then(|| Outcome::later(Unavailable::KeyLimited))
 }

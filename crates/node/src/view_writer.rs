@@ -1,8 +1,8 @@
 //! Views on their way to the store: integers become the names that events sign.
 
-use wats_engine::interner::Intake;
+use wats_engine::interner::Interner;
 use wats_engine::labels::suggested;
-use wats_engine::view_set::Document;
+use wats_engine::view_set::ViewSet;
 use wats_event::Hex32;
 use wats_store::LabelRecord;
 
@@ -21,7 +21,7 @@ use wats_store::{
 ///
 /// # Errors
 /// When a view is over the limit of a record.
-pub fn changes(changes: &[(View, i64)], intake: &Intake, batch: &mut ViewBatch) -> Result<(), StoreError> {
+pub fn changes(changes: &[(View, i64)], intake: &Interner, batch: &mut ViewBatch) -> Result<(), StoreError> {
     changes.iter().try_for_each(|(view, diff)| one(view, *diff > 0, intake, batch))
 }
 
@@ -29,7 +29,7 @@ pub fn changes(changes: &[(View, i64)], intake: &Intake, batch: &mut ViewBatch) 
 ///
 /// # Errors
 /// When a view is over the limit of a record.
-pub fn all(document: &Document, intake: &Intake) -> Result<ViewBatch, StoreError> {
+pub fn all(document: &ViewSet, intake: &Interner) -> Result<ViewBatch, StoreError> {
     let mut batch = ViewBatch::default();
     for view in document.posts.values() {
         post(view, true, intake, &mut batch)?;
@@ -61,7 +61,7 @@ pub fn all(document: &Document, intake: &Intake) -> Result<ViewBatch, StoreError
     Ok(batch)
 }
 
-fn one(view: &View, here: bool, intake: &Intake, batch: &mut ViewBatch) -> Result<(), StoreError> {
+fn one(view: &View, here: bool, intake: &Interner, batch: &mut ViewBatch) -> Result<(), StoreError> {
     match view {
         View::Post(view) => post(view, here, intake, batch),
         View::Author(view) => author(view, here, intake, batch),
@@ -82,7 +82,7 @@ fn one(view: &View, here: bool, intake: &Intake, batch: &mut ViewBatch) -> Resul
 }
 
 /// The network and the name of what posts are under.
-fn under(facet: Facet, intake: &Intake) -> Option<(&str, Under)> {
+fn under(facet: Facet, intake: &Interner) -> Option<(&str, Under)> {
     let (network, under) = match facet {
         Facet::Tag(tag) => {
             let (network, tag) = intake.tag_name(tag)?;
@@ -96,7 +96,7 @@ fn under(facet: Facet, intake: &Intake) -> Option<(&str, Under)> {
     Some((intake.network_name(network)?, under))
 }
 
-fn browsed(view: &GroupView, here: bool, intake: &Intake, batch: &mut ViewBatch) -> Result<(), StoreError> {
+fn browsed(view: &GroupView, here: bool, intake: &Interner, batch: &mut ViewBatch) -> Result<(), StoreError> {
     let Some((network, under)) = under(view.facet, intake) else {
         return Ok(());
     };
@@ -108,7 +108,7 @@ fn browsed(view: &GroupView, here: bool, intake: &Intake, batch: &mut ViewBatch)
     batch.group(network, &group, title.map(collation::folded).as_deref(), here)
 }
 
-fn listed(view: &ListedView, here: bool, intake: &Intake, batch: &mut ViewBatch) -> Result<(), StoreError> {
+fn listed(view: &ListedView, here: bool, intake: &Interner, batch: &mut ViewBatch) -> Result<(), StoreError> {
     let (Some((network, under)), Some(entry)) = (under(view.under, intake), intake.event_name(view.entry))
     else {
         return Ok(());
@@ -116,7 +116,7 @@ fn listed(view: &ListedView, here: bool, intake: &Intake, batch: &mut ViewBatch)
     batch.listed(network, &under, (view.rank, view.day), (entry, view.digest), here)
 }
 
-fn label(view: &NetworkView, here: bool, intake: &Intake, batch: &mut ViewBatch) -> Result<(), StoreError> {
+fn label(view: &NetworkView, here: bool, intake: &Interner, batch: &mut ViewBatch) -> Result<(), StoreError> {
     let Some(network) = intake.network_name(view.network) else {
         return Ok(());
     };
@@ -125,16 +125,16 @@ fn label(view: &NetworkView, here: bool, intake: &Intake, batch: &mut ViewBatch)
 }
 
 /// The network and the name of an event: views speak of events that the intake has named.
-fn event(id: EventId, intake: &Intake) -> Option<(&str, Hex32)> {
+fn event(id: EventId, intake: &Interner) -> Option<(&str, Hex32)> {
     Some((intake.network_name(intake.event_network(id)?)?, intake.event_name(id)?))
 }
 
 /// The network and the name of a key.
-pub fn key(id: KeyId, intake: &Intake) -> Option<(&str, Hex32)> {
+pub fn key(id: KeyId, intake: &Interner) -> Option<(&str, Hex32)> {
     Some((intake.network_name(intake.key_network(id)?)?, intake.key_name(id)?))
 }
 
-fn post(view: &PostView, here: bool, intake: &Intake, batch: &mut ViewBatch) -> Result<(), StoreError> {
+fn post(view: &PostView, here: bool, intake: &Interner, batch: &mut ViewBatch) -> Result<(), StoreError> {
     let Some((network, id)) = event(view.post, intake) else {
         return Ok(());
     };
@@ -149,7 +149,7 @@ fn post(view: &PostView, here: bool, intake: &Intake, batch: &mut ViewBatch) -> 
     batch.post(network, id, record.as_ref())
 }
 
-fn author(view: &AuthorView, here: bool, intake: &Intake, batch: &mut ViewBatch) -> Result<(), StoreError> {
+fn author(view: &AuthorView, here: bool, intake: &Interner, batch: &mut ViewBatch) -> Result<(), StoreError> {
     let Some((network, name)) = key(view.key, intake) else {
         return Ok(());
     };
@@ -171,7 +171,7 @@ fn author(view: &AuthorView, here: bool, intake: &Intake, batch: &mut ViewBatch)
     batch.author(network, name, record.as_ref())
 }
 
-fn group(group: GroupId, intake: &Intake) -> Group {
+fn group(group: GroupId, intake: &Interner) -> Group {
     match group {
         GroupId::Alone(key) => Group::Alone(intake.key_name(key).unwrap_or_default()),
         GroupId::Profiles(_) => Group::Profiles,
@@ -179,7 +179,7 @@ fn group(group: GroupId, intake: &Intake) -> Group {
     }
 }
 
-fn entry(view: &EntryView, here: bool, intake: &Intake, batch: &mut ViewBatch) -> Result<(), StoreError> {
+fn entry(view: &EntryView, here: bool, intake: &Interner, batch: &mut ViewBatch) -> Result<(), StoreError> {
     let Some((network, id)) = event(view.entry, intake) else {
         return Ok(());
     };
@@ -196,7 +196,7 @@ fn shown(
     shown: EventId,
     what: Shown,
     here: bool,
-    intake: &Intake,
+    intake: &Interner,
     batch: &mut ViewBatch,
 ) -> Result<(), StoreError> {
     let Some((network, root)) = event(root, intake) else {

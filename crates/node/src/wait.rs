@@ -13,12 +13,12 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use wats_event::Hex32;
-use wats_event::stored_event::Said;
+use wats_event::stored_event::StoredEvent;
 use wats_model::fixed::Fixed;
 
 /// What a waiter wants; all of it must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct EventFilter {
     /// In this network.
     pub network: String,
     /// Of this kind, as events spell it.
@@ -35,7 +35,7 @@ pub struct Wanted {
 
 /// What a waiter stands under.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Under {
+enum TopicKey {
     Thread(Hex32),
     To(Hex32),
     Author(Hex32),
@@ -48,20 +48,20 @@ enum Under {
     Capable(String),
 }
 
-impl Wanted {
-    fn under(&self) -> (String, Under) {
+impl EventFilter {
+    fn under(&self) -> (String, TopicKey) {
         let under = self
             .thread
-            .map(Under::Thread)
-            .or(self.to.map(Under::To))
-            .or(self.author.map(Under::Author))
-            .or_else(|| self.tag.clone().map(Under::Tag))
-            .or_else(|| self.kind.clone().map(Under::Kind));
-        (self.network.clone(), under.unwrap_or(Under::Anything))
+            .map(TopicKey::Thread)
+            .or(self.to.map(TopicKey::To))
+            .or(self.author.map(TopicKey::Author))
+            .or_else(|| self.tag.clone().map(TopicKey::Tag))
+            .or_else(|| self.kind.clone().map(TopicKey::Kind));
+        (self.network.clone(), under.unwrap_or(TopicKey::Anything))
     }
 
     /// Whether an event is wanted. A react belongs to no thread by itself; `of` is the root of its target.
-    pub fn takes(&self, said: &Said, of: Option<Hex32>) -> bool {
+    pub fn takes(&self, said: &StoredEvent, of: Option<Hex32>) -> bool {
         self.network == said.net
             && self.kind.as_ref().is_none_or(|kind| *kind == said.kind)
             && self.tag.as_ref().is_none_or(|tag| said.tags.contains(tag))
@@ -73,22 +73,22 @@ impl Wanted {
 
 /// The waiters.
 #[derive(Debug, Default)]
-pub struct Waiters(Mutex<All>);
+pub struct Subscriptions(Mutex<All>);
 
 #[derive(Debug, Default)]
 struct All {
     next: u64,
-    by: HashMap<(String, Under), HashMap<u64, Arc<Waiting>>>,
+    by: HashMap<(String, TopicKey), HashMap<u64, Arc<Waiting>>>,
     count: usize,
 }
 
 impl All {
-    fn under(&self, network: &str, key: Under) -> impl Iterator<Item = (u64, &Arc<Waiting>)> {
+    fn under(&self, network: &str, key: TopicKey) -> impl Iterator<Item = (u64, &Arc<Waiting>)> {
         let found = self.by.get(&(network.to_owned(), key));
         found.into_iter().flatten().map(|(number, waiting)| (*number, waiting))
     }
 
-    fn how_many(&self, network: &str, key: Under) -> usize {
+    fn how_many(&self, network: &str, key: TopicKey) -> usize {
         self.by.get(&(network.to_owned(), key)).map_or(0, HashMap::len)
     }
 }
@@ -96,7 +96,7 @@ impl All {
 /// Who waits for what, and how to wake them.
 #[derive(Debug)]
 struct Waiting {
-    wanted: Wanted,
+    wanted: EventFilter,
     who: Who,
     woken: Notify,
 }
@@ -107,13 +107,13 @@ pub const MOST: usize = 4096;
 /// One who waits; gone when it is dropped.
 #[derive(Debug)]
 pub struct Waiter {
-    waiters: Arc<Waiters>,
-    under: Vec<(String, Under)>,
+    waiters: Arc<Subscriptions>,
+    under: Vec<(String, TopicKey)>,
     number: u64,
     waiting: Arc<Waiting>,
 }
 
-impl Waiters {
+impl Subscriptions {
     fn all(&self) -> MutexGuard<'_, All> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -124,7 +124,7 @@ impl Waiters {
     }
 
     /// Somebody begins to wait; none when too many do.
-    pub fn wait(self: &Arc<Self>, wanted: Wanted, who: Who) -> Option<Waiter> {
+    pub fn wait(self: &Arc<Self>, wanted: EventFilter, who: Who) -> Option<Waiter> {
         let mut all = self.all();
         if all.count >= MOST {
             return None;
@@ -133,8 +133,8 @@ impl Waiters {
         all.next += 1;
         let number = all.next;
         let mut under = vec![wanted.under()];
-        let being = who.key.map(Under::Being).into_iter();
-        let being = being.chain(who.capabilities.iter().cloned().map(Under::Capable));
+        let being = who.key.map(TopicKey::Being).into_iter();
+        let being = being.chain(who.capabilities.iter().cloned().map(TopicKey::Capable));
         under.extend(being.map(|key| (wanted.network.clone(), key)));
         let waiting = Arc::new(Waiting { wanted, who, woken: Notify::new() });
         for key in &under {
@@ -144,22 +144,22 @@ impl Waiters {
     }
 
     /// An event can be seen now by everybody: wakes those who want it. `of` is the root of a react's target.
-    pub fn event(&self, said: &Said, of: Option<Hex32>) -> usize {
+    pub fn event(&self, said: &StoredEvent, of: Option<Hex32>) -> usize {
         self.wake(said, of, |_| true)
     }
 
     /// An ask that was routed can be seen now by everybody: wakes those who want it and could not see it
     /// before; how many.
-    pub fn released(&self, said: &Said) -> usize {
+    pub fn released(&self, said: &StoredEvent) -> usize {
         self.wake(said, None, |who| who.reach(said) == Reach::Everybody)
     }
 
-    fn wake(&self, said: &Said, of: Option<Hex32>, whom: impl Fn(&Who) -> bool) -> usize {
-        let mut keys: HashSet<Under> = said.to.iter().map(|to| Under::To(*to)).collect();
-        keys.extend([Under::Thread(said.root()), Under::Author(said.author), Under::Anything]);
-        keys.extend(of.map(Under::Thread));
-        keys.insert(Under::Kind(said.kind.clone()));
-        keys.extend(said.tags.iter().map(|tag| Under::Tag(tag.clone())));
+    fn wake(&self, said: &StoredEvent, of: Option<Hex32>, whom: impl Fn(&Who) -> bool) -> usize {
+        let mut keys: HashSet<TopicKey> = said.to.iter().map(|to| TopicKey::To(*to)).collect();
+        keys.extend([TopicKey::Thread(said.root()), TopicKey::Author(said.author), TopicKey::Anything]);
+        keys.extend(of.map(TopicKey::Thread));
+        keys.insert(TopicKey::Kind(said.kind.clone()));
+        keys.extend(said.tags.iter().map(|tag| TopicKey::Tag(tag.clone())));
         let all = self.all();
         let mut woken = 0;
         for key in keys {
@@ -175,13 +175,13 @@ impl Waiters {
 
     /// An ask that is routed can be seen now by those it names, and by those who can do what it asks for:
     /// wakes them in that order, and those of more standing first; how many.
-    pub fn routed(&self, said: &Said, standing: impl Fn(Hex32) -> Fixed) -> usize {
+    pub fn routed(&self, said: &StoredEvent, standing: impl Fn(Hex32) -> Fixed) -> usize {
         let mut found: HashMap<u64, (Reach, Arc<Waiting>)> = HashMap::new();
         {
             let all = self.all();
-            let names = said.to.iter().chain([&said.author]).map(|key| Under::Being(*key));
+            let names = said.to.iter().chain([&said.author]).map(|key| TopicKey::Being(*key));
             // Of those who can do all of it there are no more than of those who can do the rarest part.
-            let rarest = capabilities(&said.tags).map(|tag| Under::Capable(tag.clone()));
+            let rarest = capabilities(&said.tags).map(|tag| TopicKey::Capable(tag.clone()));
             let rarest = rarest.min_by_key(|key| all.how_many(&said.net, key.clone()));
             for (number, waiting) in names.chain(rarest).flat_map(|key| all.under(&said.net, key)) {
                 let reach = waiting.who.reach(said);
@@ -204,7 +204,7 @@ impl Waiters {
 
     /// Another entry, or none, is shown for a thread now.
     pub fn entry(&self, network: &str, root: Hex32) {
-        self.all().under(network, Under::Thread(root)).for_each(|(_, waiting)| waiting.woken.notify_one());
+        self.all().under(network, TopicKey::Thread(root)).for_each(|(_, waiting)| waiting.woken.notify_one());
     }
 
     /// Wakes everybody: what happened cannot be told one by one.
@@ -240,7 +240,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn said(event: serde_json::Value) -> Said {
+    fn said(event: serde_json::Value) -> StoredEvent {
         let mut all =
             json!({ "id": "0".repeat(64), "author": "1".repeat(64), "net": "main", "created_at": 0 });
         event.as_object().unwrap().iter().for_each(|(name, value)| all[name] = value.clone());
@@ -253,9 +253,9 @@ mod tests {
 
     #[tokio::test]
     async fn an_event_wakes_those_who_want_it_and_nobody_else() {
-        let waiters = Arc::new(Waiters::default());
-        let wanted = |change: &dyn Fn(&mut Wanted)| {
-            let mut wanted = Wanted { network: "main".into(), ..Wanted::default() };
+        let waiters = Arc::new(Subscriptions::default());
+        let wanted = |change: &dyn Fn(&mut EventFilter)| {
+            let mut wanted = EventFilter { network: "main".into(), ..EventFilter::default() };
             change(&mut wanted);
             waiters.wait(wanted, Who::default()).unwrap()
         };
@@ -285,7 +285,7 @@ mod tests {
         assert_eq!(waiters.count(), 4);
     }
 
-    fn asking(event: serde_json::Value) -> Said {
+    fn asking(event: serde_json::Value) -> StoredEvent {
         let mut ask = json!({ "kind": "ask", "title": "?" });
         event.as_object().unwrap().iter().for_each(|(name, value)| ask[name] = value.clone());
         said(ask)
@@ -297,7 +297,7 @@ mod tests {
 
     /// Waiters of these keys and capabilities, who note in which order they wake up.
     struct Crowd {
-        waiters: Arc<Waiters>,
+        waiters: Arc<Subscriptions>,
         woken: Arc<Mutex<Vec<u8>>>,
     }
 
@@ -306,7 +306,7 @@ mod tests {
             let crowd = Crowd { waiters: Arc::default(), woken: Arc::default() };
             for &(n, capabilities) in who {
                 let capabilities = capabilities.iter().map(|tag| (*tag).to_owned()).collect();
-                let wanted = Wanted { network: "main".into(), ..Wanted::default() };
+                let wanted = EventFilter { network: "main".into(), ..EventFilter::default() };
                 let waiter = crowd.waiters.wait(wanted, Who { key: Some(key(n)), capabilities }).unwrap();
                 let woken = crowd.woken.clone();
                 tokio::spawn(async move {

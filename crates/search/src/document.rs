@@ -3,7 +3,7 @@
 use crate::query::Kind;
 use wats_event::Hex32;
 use wats_event::fields::Kind as EventKind;
-use wats_event::stored_event::Said;
+use wats_event::stored_event::StoredEvent;
 use wats_model::ids::Millis;
 
 /// A post-like event.
@@ -34,7 +34,7 @@ pub struct Document {
 impl Document {
     /// Reads a stored event: its JSON text, or a record that holds it. None where it is not post-like.
     pub fn read(stored: &str) -> Option<Document> {
-        let said = Said::read(stored)?;
+        let said = StoredEvent::read(stored)?;
         let answers = said.parent.is_some() && said.parent == said.thread;
         let kind = match EventKind::parse(&said.kind)? {
             EventKind::Ask => Kind::Ask,

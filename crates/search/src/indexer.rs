@@ -12,7 +12,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tantivy::{IndexWriter, TantivyError};
-use wats_store::{Logged, Seq, Store};
+use wats_store::{Seq, SequenceRecord, Store};
 
 /// From one commit to the next, at least.
 const PERIOD: Duration = Duration::from_millis(250);
@@ -227,9 +227,9 @@ impl Indexer {
     }
 
     /// Looks at one record; whether there is something to find in it.
-    fn take(&mut self, seq: Seq, logged: &Logged) -> Result<bool, SearchError> {
+    fn take(&mut self, seq: Seq, logged: &SequenceRecord) -> Result<bool, SearchError> {
         self.mark.through = seq;
-        let Logged::Event { id, text, .. } = logged else {
+        let SequenceRecord::Event { id, text, .. } = logged else {
             return Ok(false);
         };
         self.mark.last = Some((seq, *id));

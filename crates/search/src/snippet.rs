@@ -113,9 +113,9 @@ fn begin(text: &str, at: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use wats_event::excerpt::is_hidden;
     use wats_event::line::line;
-    use proptest::prelude::*;
 
     fn words(words: &[&str]) -> HashSet<String> {
         words.iter().map(|word| (*word).to_owned()).collect()

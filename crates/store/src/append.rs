@@ -1,7 +1,7 @@
 //! Taking records in: many, one sync, then they are held.
 
 use super::codec::{decode, encode};
-use super::records::{BlobAt, HeldAt, KeySeen, Logged, Seq, ShownRecord, scoped};
+use super::records::{BlobPresence, EventLocation, KeyStats, Seq, SequenceRecord, ShownRecord, scoped};
 use super::{Family, Store, StoreError, synced};
 use rocksdb::WriteBatch;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use wats_model::ids::Millis;
 
 /// What became of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Added {
+pub enum AppendOutcome {
     /// It is held, at this place.
     New(Seq),
     /// The event was held since a later time: the earlier one counts from now on.
@@ -29,9 +29,9 @@ pub struct Appender {
     durable: Seq,
     pub(super) batch: WriteBatch,
     /// What the batch will say, for those that follow in it.
-    pub(super) events: HashMap<Hex32, HeldAt>,
-    keys: HashMap<Vec<u8>, KeySeen>,
-    pub(super) blobs: HashMap<Hex32, BlobAt>,
+    pub(super) events: HashMap<Hex32, EventLocation>,
+    keys: HashMap<Vec<u8>, KeyStats>,
+    pub(super) blobs: HashMap<Hex32, BlobPresence>,
 }
 
 impl std::fmt::Debug for Appender {
@@ -67,7 +67,7 @@ impl Appender {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn held(&self, id: Hex32) -> Result<Option<HeldAt>, StoreError> {
+    pub fn held(&self, id: Hex32) -> Result<Option<EventLocation>, StoreError> {
         match self.events.get(&id) {
             Some(held) => Ok(Some(*held)),
             None => self.store.held(id),
@@ -78,37 +78,47 @@ impl Appender {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn event(&mut self, event: &Event, received_at: Millis, text: &str) -> Result<Added, StoreError> {
+    pub fn event(
+        &mut self,
+        event: &Event,
+        received_at: Millis,
+        text: &str,
+    ) -> Result<AppendOutcome, StoreError> {
         let id = event.id;
         let Some(held) = self.held(id)? else {
             let text = text.to_owned();
-            let seq = self.push(&Logged::Event { received_at, id, text })?;
-            self.hold(id, HeldAt { seq, received_at })?;
+            let seq = self.push(&SequenceRecord::Event { received_at, id, text })?;
+            self.hold(id, EventLocation { seq, received_at })?;
             self.relate(event, seq)?;
             self.saw(event, received_at, true)?;
-            return Ok(Added::New(seq));
+            return Ok(AppendOutcome::New(seq));
         };
         if held.received_at <= received_at {
-            return Ok(Added::Known(held.seq));
+            return Ok(AppendOutcome::Known(held.seq));
         }
-        let seq = self.push(&Logged::Copy { received_at, id })?;
-        self.hold(id, HeldAt { received_at, ..held })?;
+        let seq = self.push(&SequenceRecord::Copy { received_at, id })?;
+        self.hold(id, EventLocation { received_at, ..held })?;
         self.saw(event, received_at, false)?;
-        Ok(Added::Earlier(seq))
+        Ok(AppendOutcome::Earlier(seq))
     }
 
     /// Adds a record of a blob.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn blob(&mut self, blob: Hex32, present: bool, received_at: Millis) -> Result<Added, StoreError> {
-        let said = BlobAt { received_at, present };
+    pub fn blob(
+        &mut self,
+        blob: Hex32,
+        present: bool,
+        received_at: Millis,
+    ) -> Result<AppendOutcome, StoreError> {
+        let said = BlobPresence { received_at, present };
         let Some(now) = said.after(self.blob_at(blob)?) else {
-            return Ok(Added::Known(self.last));
+            return Ok(AppendOutcome::Known(self.last));
         };
-        let seq = self.push(&Logged::Blob { received_at, blob, present })?;
+        let seq = self.push(&SequenceRecord::Blob { received_at, blob, present })?;
         self.keep_blob(blob, now)?;
-        Ok(Added::New(seq))
+        Ok(AppendOutcome::New(seq))
     }
 
     /// Whether the file of a blob is there.
@@ -129,14 +139,14 @@ impl Appender {
         })
     }
 
-    pub(super) fn blob_at(&self, blob: Hex32) -> Result<Option<BlobAt>, StoreError> {
+    pub(super) fn blob_at(&self, blob: Hex32) -> Result<Option<BlobPresence>, StoreError> {
         match self.blobs.get(&blob) {
             Some(at) => Ok(Some(*at)),
             None => self.store.blob(blob),
         }
     }
 
-    pub(super) fn keep_blob(&mut self, blob: Hex32, at: BlobAt) -> Result<(), StoreError> {
+    pub(super) fn keep_blob(&mut self, blob: Hex32, at: BlobPresence) -> Result<(), StoreError> {
         self.batch.put_cf(self.store.family(Family::Blobs), blob.0, encode(&at)?);
         self.blobs.insert(blob, at);
         Ok(())
@@ -176,14 +186,14 @@ impl Appender {
         Ok(self.last)
     }
 
-    fn push(&mut self, logged: &Logged) -> Result<Seq, StoreError> {
+    fn push(&mut self, logged: &SequenceRecord) -> Result<Seq, StoreError> {
         let seq = Seq(self.last.0 + 1);
         self.batch.put_cf(self.store.family(Family::Sequence), seq.0.to_be_bytes(), encode(logged)?);
         self.last = seq;
         Ok(seq)
     }
 
-    pub(super) fn hold(&mut self, id: Hex32, held: HeldAt) -> Result<(), StoreError> {
+    pub(super) fn hold(&mut self, id: Hex32, held: EventLocation) -> Result<(), StoreError> {
         self.batch.put_cf(self.store.family(Family::Events), id.0, encode(&held)?);
         self.events.insert(id, held);
         Ok(())
@@ -208,13 +218,13 @@ impl Appender {
         let seen = match self.keys.get(&key) {
             Some(seen) => Some(*seen),
             None => match self.store.db.get_pinned_cf(self.store.family(Family::Keys), &key)? {
-                Some(bytes) => Some(decode::<KeySeen>(&bytes)?),
+                Some(bytes) => Some(decode::<KeyStats>(&bytes)?),
                 None => None,
             },
         };
-        let seen = seen.unwrap_or(KeySeen { first: received_at, events: 0, announce: None });
+        let seen = seen.unwrap_or(KeyStats { first: received_at, events: 0, announce: None });
         let announce = matches!(event.content, Content::Announce { .. });
-        let seen = KeySeen {
+        let seen = KeyStats {
             first: seen.first.min(received_at),
             events: seen.events + u64::from(new),
             announce: seen.announce.max(announce.then_some((event.created_at, event.id))),

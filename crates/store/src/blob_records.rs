@@ -2,7 +2,7 @@
 
 use super::codec::decode;
 use super::read::Reader;
-use super::records::{BlobAt, RankRecord, WantRecord};
+use super::records::{BlobPresence, RankRecord, WantRecord};
 use super::{Family, Store, StoreError};
 use rocksdb::{Direction, IteratorMode, ReadOptions};
 use wats_event::Hex32;
@@ -134,7 +134,7 @@ impl Reader<'_> {
 
 impl Store {
     /// The last word on each blob.
-    pub fn blob_words(&self) -> impl Iterator<Item = Result<(Hex32, BlobAt), StoreError>> {
+    pub fn blob_words(&self) -> impl Iterator<Item = Result<(Hex32, BlobPresence), StoreError>> {
         let words = self.db.iterator_cf(self.family(Family::Blobs), IteratorMode::Start);
         words.map(|item| {
             item.map_err(Into::into)

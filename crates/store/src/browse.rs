@@ -212,7 +212,7 @@ impl Reader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Sizes, Store, Ticked};
+    use crate::{Sizes, Store, TickMark};
 
     fn tagged(tag: &str, confirmed: u32, entries: u32) -> GroupRecord {
         GroupRecord { under: Under::Tag(tag.into()), posts: [0, 1, 0, confirmed], entries }
@@ -227,12 +227,12 @@ mod tests {
         for network in ["main", "main2"] {
             all.iter().for_each(|group| batch.group(network, group, None, true).unwrap());
         }
-        store.publish(&batch, Ticked::default()).unwrap();
+        store.publish(&batch, TickMark::default()).unwrap();
         // A count that grows moves its group.
         let mut batch = ViewBatch::default();
         batch.group("main", &all[0], None, false).unwrap();
         batch.group("main", &tagged("a", 0, 7), None, true).unwrap();
-        store.publish(&batch, Ticked::default()).unwrap();
+        store.publish(&batch, TickMark::default()).unwrap();
         let reader = store.read();
         let mut got = Vec::new();
         let mut after: Option<Vec<u8>> = None;
@@ -264,7 +264,7 @@ mod tests {
         for other in [Under::Tag("rustc".into()), Under::Tag("rus".into()), Under::Thread(Hex32([9; 32]))] {
             batch.listed("main", &other, (Fixed(7), 1), (Hex32([8; 32]), false), true).unwrap();
         }
-        store.publish(&batch, Ticked::default()).unwrap();
+        store.publish(&batch, TickMark::default()).unwrap();
         let reader = store.read();
         let ids = |page: &[ListedRecord]| page.iter().map(|l| l.entry.0[0]).collect::<Vec<_>>();
         let first = reader.listed("main", &under, None, 2).unwrap();

@@ -16,14 +16,14 @@ const FILE: &str = "acknowledged";
 
 /// The file, open.
 #[derive(Debug)]
-pub(super) struct Acknowledged(File);
+pub(super) struct CommitWatermark(File);
 
-impl Acknowledged {
+impl CommitWatermark {
     /// Opens the file of a directory, or makes it.
-    pub fn open(directory: &Path) -> io::Result<Acknowledged> {
+    pub fn open(directory: &Path) -> io::Result<CommitWatermark> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
-        options.open(directory.join(FILE)).map(Acknowledged)
+        options.open(directory.join(FILE)).map(CommitWatermark)
     }
 
     /// What it says; nothing when it is new, or damaged itself.

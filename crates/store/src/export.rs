@@ -3,7 +3,7 @@
 //! Each event is written once, with the smallest `received_at` of its copies, and each blob with its
 //! last word; a replay of the log gives the same views.
 
-use crate::{BlobAt, Logged, Seq, Store, StoreError};
+use crate::{BlobPresence, Seq, SequenceRecord, Store, StoreError};
 use serde_json::json;
 use std::collections::{BTreeMap, HashSet};
 use wats_event::log::read_stored;
@@ -57,9 +57,9 @@ pub fn export<E: From<StoreError>>(
             break;
         }
         match logged {
-            Logged::Copy { .. } => {}
-            Logged::Blob { blob, received_at, present } => {
-                let said = BlobAt { received_at, present };
+            SequenceRecord::Copy { .. } => {}
+            SequenceRecord::Blob { blob, received_at, present } => {
+                let said = BlobPresence { received_at, present };
                 if let Some(before) = overtaken.get_mut(&blob) {
                     *before = said.after(*before).or(*before);
                 } else if blobs && wanted.covers(received_at) && store.blob(blob)? == Some(said) {
@@ -67,7 +67,7 @@ pub fn export<E: From<StoreError>>(
                     exported.blobs += 1;
                 }
             }
-            Logged::Event { id, text, .. } => {
+            SequenceRecord::Event { id, text, .. } => {
                 let held =
                     store.held(id)?.ok_or_else(|| StoreError::Damaged(format!("{id} has no place")))?;
                 if !wanted.covers(held.received_at) || thread.as_ref().is_some_and(|ids| !ids.contains(&id)) {
@@ -112,12 +112,12 @@ pub fn rescue<E>(store: &Store, mut line: impl FnMut(&str) -> Result<(), E>) -> 
     for (_, logged) in records.by_ref() {
         match logged {
             // Its event is there, or is lost.
-            Logged::Copy { .. } => {}
-            Logged::Blob { blob, received_at, present } => {
-                line(&word(blob, BlobAt { received_at, present }))?;
+            SequenceRecord::Copy { .. } => {}
+            SequenceRecord::Blob { blob, received_at, present } => {
+                line(&word(blob, BlobPresence { received_at, present }))?;
                 exported.blobs += 1;
             }
-            Logged::Event { id, received_at, text } => {
+            SequenceRecord::Event { id, received_at, text } => {
                 if let Ok(Some((event, text))) = parsed(id, &text)
                     && event.id == id
                 {
@@ -141,7 +141,7 @@ pub fn rescue<E>(store: &Store, mut line: impl FnMut(&str) -> Result<(), E>) -> 
 /// When the store cannot be read.
 pub fn holds(store: &Store, network: &str) -> Result<bool, StoreError> {
     for item in store.records(Seq(0)) {
-        if let (_, Logged::Event { id, text, .. }) = item?
+        if let (_, SequenceRecord::Event { id, text, .. }) = item?
             && parsed(id, &text)?.is_some_and(|(event, _)| *event.net == *network)
         {
             return Ok(true);
@@ -151,17 +151,17 @@ pub fn holds(store: &Store, network: &str) -> Result<bool, StoreError> {
 }
 
 /// The blobs that something was said of after a place.
-fn said_after(store: &Store, last: Seq) -> Result<BTreeMap<Hex32, Option<BlobAt>>, StoreError> {
+fn said_after(store: &Store, last: Seq) -> Result<BTreeMap<Hex32, Option<BlobPresence>>, StoreError> {
     let mut said = BTreeMap::new();
     for item in store.records(last) {
-        if let (_, Logged::Blob { blob, .. }) = item? {
+        if let (_, SequenceRecord::Blob { blob, .. }) = item? {
             said.insert(blob, None);
         }
     }
     Ok(said)
 }
 
-fn word(blob: Hex32, BlobAt { received_at, present }: BlobAt) -> String {
+fn word(blob: Hex32, BlobPresence { received_at, present }: BlobPresence) -> String {
     json!({ "received_at": received_at.0, "blob": blob, "present": present }).to_string()
 }
 
@@ -192,7 +192,7 @@ fn members(store: &Store, root: Hex32, last: Seq) -> Result<HashSet<Hex32>, Stor
             if seq > last {
                 break;
             }
-            if let Logged::Event { id, text, .. } = logged
+            if let SequenceRecord::Event { id, text, .. } = logged
                 && !ids.contains(&id)
                 && parsed(id, &text)?.is_some_and(|(event, _)| of_thread(&event, root, &ids))
             {

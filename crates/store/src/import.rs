@@ -4,7 +4,7 @@
 //! It may be stopped and begun again: what is held is told from what is new, and its signatures are
 //! not checked twice.
 
-use crate::{Added, Appender, Store, StoreError};
+use crate::{AppendOutcome, Appender, Store, StoreError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use wats_event::log::{Checked, Known, LogError, Options, Record, Source, event_text, read};
@@ -119,15 +119,15 @@ fn one(
             Some(text) => {
                 let own = if bare { None } else { event_text(&text) };
                 match appender.event(&event, received_at, own.unwrap_or(&text))? {
-                    Added::New(_) => {
+                    AppendOutcome::New(_) => {
                         imported.new += 1;
                         imported.dated += u64::from(!bare);
                     }
-                    Added::Earlier(_) => {
+                    AppendOutcome::Earlier(_) => {
                         imported.held += 1;
                         imported.dated += u64::from(!bare);
                     }
-                    Added::Known(_) => imported.held += 1,
+                    AppendOutcome::Known(_) => imported.held += 1,
                 }
                 return Ok(());
             }

@@ -6,12 +6,12 @@
 //! seen, the last word on a blob, and the *views*, which are written in one batch with the tick that
 //! they are of. A crash may lose the last ticks, never an event, and never half a tick.
 
-mod commit_watermark;
 mod append;
 mod blob_records;
 pub mod blobs;
 mod browse;
 mod codec;
+mod commit_watermark;
 pub mod export;
 pub mod import;
 mod lock;
@@ -22,19 +22,19 @@ mod rebuild;
 mod records;
 mod views;
 
-pub use append::{Added, Appender};
+pub use append::{AppendOutcome, Appender};
 pub use blob_records::{Ranked, Standing};
 pub use browse::{Order, Page};
 pub use codec::CodecError;
 pub use lock::Lock;
 pub use read::{Place, Readable, Reader, Records};
 pub use records::{
-    AuthorRecord, BlobAt, EntryRecord, Group, GroupRecord, HeldAt, KeySeen, LabelRecord, ListedRecord,
-    Logged, PostRecord, RankRecord, Seq, ShownRecord, Ticked, Under,
+    AuthorRecord, BlobPresence, EntryRecord, EventLocation, Group, GroupRecord, KeyStats, LabelRecord,
+    ListedRecord, PostRecord, RankRecord, Seq, SequenceRecord, ShownRecord, TickMark, Under,
 };
 pub use views::{Compared, Shown, ViewBatch};
 
-use commit_watermark::Acknowledged;
+use commit_watermark::CommitWatermark;
 use options::{family_options, options};
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{Cache, ColumnFamilyDescriptor, DB, ErrorKind, IteratorMode, WriteOptions};
@@ -120,13 +120,13 @@ impl From<CodecError> for StoreError {
 enum Family {
     /// Schema, the store's id, the tick of the views.
     Meta,
-    /// Place in the sequence -> [`Logged`].
+    /// Place in the sequence -> [`SequenceRecord`].
     Sequence,
-    /// Event id -> [`HeldAt`].
+    /// Event id -> [`EventLocation`].
     Events,
-    /// Network, key -> [`KeySeen`].
+    /// Network, key -> [`KeyStats`].
     Keys,
-    /// Blob -> [`BlobAt`].
+    /// Blob -> [`BlobPresence`].
     Blobs,
     /// Network, root, place -> a reply in its thread.
     Replies,
@@ -275,7 +275,7 @@ pub struct Store {
     id: Hex32,
     directory: PathBuf,
     sizes: Sizes,
-    acknowledged: Acknowledged,
+    acknowledged: CommitWatermark,
     /// Let go of after the database is closed.
     _lock: Lock,
 }
@@ -289,7 +289,7 @@ impl Store {
         let failed = |cause| StoreError::File { file: directory.to_owned(), cause };
         wats_files::private_directory(directory).map_err(failed)?;
         let lock = Lock::take(directory)?;
-        let acknowledged = Acknowledged::open(directory).map_err(failed)?;
+        let acknowledged = CommitWatermark::open(directory).map_err(failed)?;
         let database = directory.join("db");
         let last = probe::last(&database)?;
         acknowledged.check(last.unwrap_or_default(), directory)?;

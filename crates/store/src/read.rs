@@ -2,8 +2,8 @@
 
 use super::codec::{Record, decode};
 use super::records::{
-    AuthorRecord, BlobAt, EntryRecord, HeldAt, KeySeen, LabelRecord, Logged, PostRecord, RankRecord, Seq,
-    ShownRecord, Ticked, scoped, unscoped,
+    AuthorRecord, BlobPresence, EntryRecord, EventLocation, KeyStats, LabelRecord, PostRecord, RankRecord,
+    Seq, SequenceRecord, ShownRecord, TickMark, scoped, unscoped,
 };
 use super::views::Shown;
 use super::{Family, KEY_TICKED, Store, StoreError};
@@ -14,7 +14,7 @@ use wats_event::Hex32;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Where it is, and when it was received.
-    pub held: HeldAt,
+    pub held: EventLocation,
     /// Its JSON text, or a record that holds it.
     pub text: String,
 }
@@ -57,7 +57,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn logged(&self, seq: Seq) -> Result<Option<Logged>, StoreError> {
+    pub fn logged(&self, seq: Seq) -> Result<Option<SequenceRecord>, StoreError> {
         self.record(Family::Sequence, &seq.0.to_be_bytes())
     }
 
@@ -65,7 +65,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn held(&self, id: Hex32) -> Result<Option<HeldAt>, StoreError> {
+    pub fn held(&self, id: Hex32) -> Result<Option<EventLocation>, StoreError> {
         self.record(Family::Events, &id.0)
     }
 
@@ -106,7 +106,7 @@ impl Store {
     /// The text of the event at a place.
     pub(super) fn record_at(&self, seq: Seq) -> Result<String, StoreError> {
         match self.record(Family::Sequence, &seq.0.to_be_bytes())? {
-            Some(Logged::Event { text, .. }) => Ok(text),
+            Some(SequenceRecord::Event { text, .. }) => Ok(text),
             _ => Err(StoreError::Damaged(format!("no event is at place {} of the sequence", seq.0))),
         }
     }
@@ -115,7 +115,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn blob(&self, blob: Hex32) -> Result<Option<BlobAt>, StoreError> {
+    pub fn blob(&self, blob: Hex32) -> Result<Option<BlobPresence>, StoreError> {
         self.record(Family::Blobs, &blob.0)
     }
 
@@ -123,7 +123,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn key_seen(&self, network: &str, key: Hex32) -> Result<Option<KeySeen>, StoreError> {
+    pub fn key_seen(&self, network: &str, key: Hex32) -> Result<Option<KeyStats>, StoreError> {
         self.record(Family::Keys, &scoped(network, &key))
     }
 
@@ -204,7 +204,7 @@ impl std::fmt::Debug for Records<'_> {
 }
 
 impl Iterator for Records<'_> {
-    type Item = Result<(Seq, Logged), StoreError>;
+    type Item = Result<(Seq, SequenceRecord), StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         Some(match self.0.next()? {
@@ -240,7 +240,7 @@ impl std::fmt::Debug for Readable<'_> {
 }
 
 impl Iterator for Readable<'_> {
-    type Item = (Seq, Logged);
+    type Item = (Seq, SequenceRecord);
 
     fn next(&mut self) -> Option<Self::Item> {
         while self.at < self.last {
@@ -278,7 +278,7 @@ impl Reader<'_> {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn ticked(&self) -> Result<Ticked, StoreError> {
+    pub fn ticked(&self) -> Result<TickMark, StoreError> {
         Ok(self.record(Family::Meta, KEY_TICKED)?.unwrap_or_default())
     }
 

@@ -1,7 +1,7 @@
 //! Everything that follows from the sequence directly, made again: places, keys, blobs, relations.
 
 use super::append::Appender;
-use super::records::{BlobAt, HeldAt, Logged, Seq};
+use super::records::{BlobPresence, EventLocation, Seq, SequenceRecord};
 use super::{Family, KEY_REBUILDING, Store, StoreError, synced};
 use std::sync::Arc;
 use wats_event::Rules;
@@ -33,18 +33,18 @@ impl Appender {
         Ok(store.db.delete_opt(KEY_REBUILDING, &synced())?)
     }
 
-    fn follow(&mut self, seq: Seq, logged: &Logged) -> Result<(), StoreError> {
+    fn follow(&mut self, seq: Seq, logged: &SequenceRecord) -> Result<(), StoreError> {
         match logged {
-            Logged::Event { received_at, id, text } => {
+            SequenceRecord::Event { received_at, id, text } => {
                 let Ok(event) = read_stored(text, *id, &Rules::any()) else {
                     return Err(StoreError::Damaged(format!("record {} is not the event {id}", seq.0)));
                 };
-                self.hold(*id, HeldAt { seq, received_at: *received_at })?;
+                self.hold(*id, EventLocation { seq, received_at: *received_at })?;
                 let Some((event, _)) = event else { return Ok(()) };
                 self.relate(&event, seq)?;
                 self.saw(&event, *received_at, true)
             }
-            Logged::Copy { received_at, id } => {
+            SequenceRecord::Copy { received_at, id } => {
                 let Some(held) = self.held(*id)? else {
                     return Err(StoreError::Damaged(format!(
                         "record {} is a copy of {id}, which is not held",
@@ -52,14 +52,14 @@ impl Appender {
                     )));
                 };
                 let place = self.store.record_at(held.seq)?;
-                self.hold(*id, HeldAt { received_at: held.received_at.min(*received_at), ..held })?;
+                self.hold(*id, EventLocation { received_at: held.received_at.min(*received_at), ..held })?;
                 match read_stored(&place, *id, &Rules::any()) {
                     Ok(Some((event, _))) => self.saw(&event, *received_at, false),
                     Ok(None) | Err(_) => Ok(()),
                 }
             }
-            Logged::Blob { received_at, blob, present } => {
-                let said = BlobAt { received_at: *received_at, present: *present };
+            SequenceRecord::Blob { received_at, blob, present } => {
+                let said = BlobPresence { received_at: *received_at, present: *present };
                 match said.after(self.blob_at(*blob)?) {
                     Some(now) => self.keep_blob(*blob, now),
                     None => Ok(()),

@@ -13,7 +13,7 @@ pub struct Seq(pub u64);
 
 /// A record of the local sequence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Logged {
+pub enum SequenceRecord {
     /// An event.
     Event {
         /// When this node received it, or a wats export says that another did.
@@ -41,20 +41,20 @@ pub enum Logged {
     },
 }
 
-impl Logged {
+impl SequenceRecord {
     /// When it was received.
     pub fn received_at(&self) -> Millis {
         match self {
-            Logged::Event { received_at, .. }
-            | Logged::Copy { received_at, .. }
-            | Logged::Blob { received_at, .. } => *received_at,
+            SequenceRecord::Event { received_at, .. }
+            | SequenceRecord::Copy { received_at, .. }
+            | SequenceRecord::Blob { received_at, .. } => *received_at,
         }
     }
 }
 
 /// Where a held event is, and the smallest `received_at` of its copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HeldAt {
+pub struct EventLocation {
     /// Its place in the sequence.
     pub seq: Seq,
     /// When it was received.
@@ -63,7 +63,7 @@ pub struct HeldAt {
 
 /// A key that an event was seen of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KeySeen {
+pub struct KeyStats {
     /// The smallest `received_at` among its events (section 1.3).
     pub first: Millis,
     /// How many of its events are held.
@@ -74,18 +74,18 @@ pub struct KeySeen {
 
 /// The last word on a blob (section 1.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BlobAt {
+pub struct BlobPresence {
     /// Since when.
     pub received_at: Millis,
     /// Whether it is there.
     pub present: bool,
 }
 
-impl BlobAt {
+impl BlobPresence {
     /// This as the last word after another: the largest `received_at`, and on a tie absence
     /// (section 1.2). None where it says nothing new.
-    pub fn after(self, before: Option<BlobAt>) -> Option<BlobAt> {
-        let rank = |at: BlobAt| (at.received_at, !at.present);
+    pub fn after(self, before: Option<BlobPresence>) -> Option<BlobPresence> {
+        let rank = |at: BlobPresence| (at.received_at, !at.present);
         before.is_none_or(|before| rank(self) > rank(before)).then_some(self)
     }
 }
@@ -221,7 +221,7 @@ pub struct LabelRecord {
 
 /// The tick that the views are of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ticked {
+pub struct TickMark {
     /// Its number since the node was started.
     pub tick: u64,
     /// The time it was evaluated at.
@@ -240,10 +240,10 @@ macro_rules! records {
 }
 
 records! {
-    Logged: "a record of the sequence", 1;
-    HeldAt: "the place of an event", 1;
-    KeySeen: "a key", 1;
-    BlobAt: "a blob", 1;
+    SequenceRecord: "a record of the sequence", 1;
+    EventLocation: "the place of an event", 1;
+    KeyStats: "a key", 1;
+    BlobPresence: "a blob", 1;
     PostRecord: "the view of a post", 1;
     AuthorRecord: "the view of a key", 1;
     EntryRecord: "a knowledge entry", 1;
@@ -253,7 +253,7 @@ records! {
     GroupRecord: "a group to browse", 1;
     ListedRecord: "an entry to browse", 1;
     LabelRecord: "the label of a network", 1;
-    Ticked: "the tick of the views", 1;
+    TickMark: "the tick of the views", 1;
 }
 
 /// A key of the store for something that belongs to a network: names of networks hold no zero byte.

@@ -3,8 +3,8 @@
 use super::blob_records::order;
 use super::codec::{Record, encode};
 use super::records::{
-    AuthorRecord, EntryRecord, LabelRecord, PostRecord, RankRecord, ShownRecord, Ticked, WantRecord, scoped,
-    unscoped,
+    AuthorRecord, EntryRecord, LabelRecord, PostRecord, RankRecord, ShownRecord, TickMark, WantRecord,
+    scoped, unscoped,
 };
 use super::{Family, KEY_TICKED, Store, StoreError};
 use rocksdb::WriteBatch;
@@ -172,7 +172,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store fails.
-    pub fn publish(&self, views: &ViewBatch, ticked: Ticked) -> Result<(), StoreError> {
+    pub fn publish(&self, views: &ViewBatch, ticked: TickMark) -> Result<(), StoreError> {
         let mut batch = WriteBatch::default();
         for ((family, key), value) in &views.0 {
             match value {

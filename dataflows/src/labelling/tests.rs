@@ -26,16 +26,16 @@ fn argued() -> impl Strategy<Value = Argued> {
 }
 
 #[derive(Default)]
-struct Told {
+struct Input {
     authors: Vec<u32>,
     rests_on: BTreeMap<u32, u32>,
     /// (X, A) and the arguments.
     assertions: BTreeMap<(u32, u32), BTreeSet<u32>>,
 }
 
-impl Told {
-    fn new(all: &[Argued]) -> Told {
-        let mut told = Told { authors: (0..POSTS).map(|post| post % KEYS).collect(), ..Told::default() };
+impl Input {
+    fn new(all: &[Argued]) -> Input {
+        let mut told = Input { authors: (0..POSTS).map(|post| post % KEYS).collect(), ..Input::default() };
         for a in all {
             // Most disputes are about the first posts and the latest arguments.
             let on = if a.on % 3 == 0 { a.on % POSTS as usize } else { a.on % told.authors.len() } as u32;
@@ -124,7 +124,7 @@ proptest! {
         places in prop::collection::vec((0..KEYS, 0..KEYS), KEYS as usize),
         own in 0..=KEYS,
     ) {
-        let told = Told::new(&all);
+        let told = Input::new(&all);
         let graph = told.graph();
         let who = |k: KeyId| {
             let (group, class) = places[k.0 as usize];

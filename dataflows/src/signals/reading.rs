@@ -1,7 +1,7 @@
 //! Section 2, *Stance* to *Clock*: one pair of a key and a target, read.
 
 use super::{
-    Accept, Argument, Asked, Attaching, Cite, Citing, Contradiction, Pair, PairSignals, ReactOn, Said,
+    Accept, Argument, Asked, Attaching, Cite, Citing, Contradiction, Output, Pair, PairSignals, ReactOn,
     Stance, Target, Words,
 };
 use wats_model::ids::{Millis, Stamp};
@@ -19,7 +19,7 @@ pub(super) struct Reading<'a> {
 
 impl Reading<'_> {
     /// Everything that the key says.
-    pub(super) fn all(&self, own: bool) -> Vec<Said> {
+    pub(super) fn all(&self, own: bool) -> Vec<Output> {
         let mut said = Vec::new();
         if self.pair.by == self.pair.to {
             if own {
@@ -31,13 +31,13 @@ impl Reading<'_> {
         let run = suffix(&valued, |r| r.value == valued.last().and_then(|l| l.value));
         let (stance, arguments) = self.stance(run);
         let argued = matches!(stance, Some((Stance::Confirm { .. } | Stance::Contradiction { .. }, _)));
-        said.extend(self.signals(stance).map(Said::Signals));
+        said.extend(self.signals(stance).map(Output::Signals));
         if self.target.post {
-            said.extend(self.accept().map(Said::Accept));
+            said.extend(self.accept().map(Output::Accept));
             self.attaching(own, run, argued, &mut said);
         }
         if !arguments.is_empty() {
-            said.push(Said::Contradiction(Contradiction { pair: self.pair, arguments }));
+            said.push(Output::Contradiction(Contradiction { pair: self.pair, arguments }));
         }
         said
     }
@@ -170,7 +170,7 @@ impl Reading<'_> {
         )
     }
 
-    fn attaching(&self, own: bool, run: &[ReactOn], argued: bool, said: &mut Vec<Said>) {
+    fn attaching(&self, own: bool, run: &[ReactOn], argued: bool, said: &mut Vec<Output>) {
         if !self.target.post {
             return;
         }
@@ -182,7 +182,7 @@ impl Reading<'_> {
             &[]
         };
         for react in reacts.iter().filter(|r| r.attaches) {
-            said.push(Said::Attaching(Attaching {
+            said.push(Output::Attaching(Attaching {
                 react: react.id,
                 on: self.pair.on,
                 by: self.pair.by,

@@ -1,7 +1,7 @@
 //! Section 6, what a post's view is read from: sums that each key's word is added to and taken out of.
 
-use crate::decay::{Aged, AgedPair};
 use crate::contradictions::{Outcome, Quoted, Verdict};
+use crate::decay::{Aged, AgedPair};
 use crate::origins::{Place, Tally, Values, Voices};
 use crate::reputation::Voter;
 use crate::signals::Stance;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::PathBuf;
-use wats_engine::interner::Intake;
+use wats_engine::interner::Interner;
 use wats_engine::replay::{Place, Ticked};
 
 /// Writes the lines.
@@ -17,7 +17,7 @@ impl<'a> Changes<'a> {
     }
 
     /// Writes what a tick did, when it changed something.
-    pub fn write(&self, out: &mut impl Write, ticked: &Ticked, intake: &Intake) -> io::Result<()> {
+    pub fn write(&self, out: &mut impl Write, ticked: &Ticked, intake: &Interner) -> io::Result<()> {
         if ticked.changed.is_empty() {
             return Ok(());
         }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use wats_engine::explain::amount;
 use wats_engine::explain::summary::{quoted, why};
-use wats_engine::labels::{Told, helped_by};
+use wats_engine::labels::{LabelAdvice, helped_by};
 use wats_engine::replay::{Replay, Tally};
 use wats_model::fixed::Fixed;
 use wats_model::ids::{EventId, NetworkId};
@@ -115,7 +115,7 @@ impl Person<'_> {
         let mut table = self.table(&["network", "label", "what to do"], &[0, 2]);
         for view in document.networks.values() {
             let name = intake.network_name(view.network).unwrap_or_default().to_owned();
-            let told = Told::in_view(view, intake);
+            let told = LabelAdvice::in_view(view, intake);
             let most = told.key.map(helped_by).unwrap_or_default();
             table.add_row([name, told.label.to_owned(), format!("{}{most}", told.advice)]);
         }

@@ -11,20 +11,21 @@
 
 mod attach;
 mod browse;
-mod read_tools;
 mod http;
+mod read_tools;
 mod resources;
 pub mod responses;
-pub mod write_tools;
 mod start;
-pub mod verify;
 mod transport;
+pub mod verify;
+pub mod write_tools;
 
 pub use http::{MAX_BODY, routes, service};
 pub use start::Starter;
 pub use transport::Way;
 
 use crate::idempotency::{Outbox, OutboxError};
+use responses::NetworkLabel;
 use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::model::{
     ErrorData, Implementation, ListResourceTemplatesResult, ListResourcesResult, PaginatedRequestParams,
@@ -33,7 +34,6 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{Json, RoleServer, ServerHandler, tool_handler};
 use serde_json::{Value, json};
-use responses::NetworkLabel;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use wats_api::client::ClientError;

@@ -12,8 +12,8 @@ pub mod command;
 pub mod ledger;
 
 use crate::mcp::responses::{Detail, NOTICE, Post};
-use crate::mcp::write_tools::{EvidenceKind, EvidenceSaid};
 use crate::mcp::verify::{Outcome, Report, Task};
+use crate::mcp::write_tools::{EvidenceKind, EvidenceSaid};
 use crate::mcp::{Agent, Trouble};
 use command::CommandError;
 use ledger::{Budget, Ledger, Purpose};

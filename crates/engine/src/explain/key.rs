@@ -3,9 +3,9 @@
 
 use super::Seen;
 use super::{EngineError, Naming};
-use crate::labels::Told;
+use crate::labels::LabelAdvice;
 use serde::Serialize;
-use wats_dataflows::Inside;
+use wats_dataflows::Introspection;
 use wats_dataflows::merits::{Part, Side};
 use wats_dataflows::origins::ROUNDS;
 use wats_dataflows::reputation;
@@ -25,7 +25,7 @@ pub struct KeyExplained {
     pub network: String,
     /// The label of the network, where it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub network_label: Option<Told>,
+    pub network_label: Option<LabelAdvice>,
     /// The key.
     pub key: Hex32,
     /// `trust(k)`.
@@ -156,7 +156,7 @@ struct Known {
 }
 
 impl Known {
-    fn ask(inside: &Inside, key: KeyId) -> Known {
+    fn ask(inside: &Introspection, key: KeyId) -> Known {
         let graph = inside.trust.borrow();
         let trust = graph.explain(key).map(|explained| {
             let paths = best(&graph, &explained, 0);

@@ -4,14 +4,14 @@ use super::Seen;
 use super::text::amount;
 use super::{EngineError, Naming};
 use crate::explain::summary::why;
-use crate::labels::Told;
+use crate::labels::LabelAdvice;
 use crate::view_set::counts;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use wats_dataflows::Inside;
-use wats_dataflows::decay::{Aged, AgedPair};
+use wats_dataflows::Introspection;
 use wats_dataflows::contradictions::{Critic, Criticism, Outcome};
+use wats_dataflows::decay::{Aged, AgedPair};
 use wats_dataflows::labelling::{Label, Node};
 use wats_dataflows::signals::{self, Cite, Stance};
 use wats_event::Hex32;
@@ -27,7 +27,7 @@ pub struct PostExplained {
     pub network: String,
     /// The label of the network, where it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub network_label: Option<Told>,
+    pub network_label: Option<LabelAdvice>,
     /// The post.
     pub post: Hex32,
     /// Its author.
@@ -150,7 +150,7 @@ struct Known {
 }
 
 impl Known {
-    fn ask(inside: &Inside, post: EventId) -> Known {
+    fn ask(inside: &Introspection, post: EventId) -> Known {
         let contradictions = inside.contradictions.borrow();
         let nodes = contradictions.framework(post);
         let events: HashSet<EventId> = nodes.iter().map(|node| node.event).collect();

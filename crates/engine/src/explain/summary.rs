@@ -4,7 +4,7 @@
 //! authors wrote is at hand. An agent reads this line: of the authors' text nothing stands outside
 //! the quotes, and the line ends where it should.
 
-use crate::interner::Intake;
+use crate::interner::Interner;
 use wats_event::excerpt;
 use wats_model::ids::EventId;
 use wats_model::views::{PostView, Why};
@@ -13,7 +13,7 @@ use wats_model::views::{PostView, Why};
 pub const MAX_CHARS: usize = 200;
 
 /// The line for a post: present when it is contested, or confirmed against a rebutted contradiction.
-pub fn why(post: &PostView, intake: &Intake) -> Option<String> {
+pub fn why(post: &PostView, intake: &Interner) -> Option<String> {
     let said = match post.why? {
         Why::Contradicted { keys, evidence, argument, rebuttals, stands } => {
             let words = quote(argument, intake).map(|words| format!(" ({words})")).unwrap_or_default();
@@ -32,7 +32,7 @@ pub fn why(post: &PostView, intake: &Intake) -> Option<String> {
 
 /// What an event says, in double quotes: at most 80 characters, on one line, without control or
 /// invisible characters, and without a double quote, so that the quotation ends where it seems to.
-pub fn quote(event: EventId, intake: &Intake) -> Option<String> {
+pub fn quote(event: EventId, intake: &Interner) -> Option<String> {
     intake.held(event)?.quote.as_deref().map(quoted)
 }
 

@@ -1,8 +1,8 @@
 //! What a tick made of the document: before and after, for each item that looks different.
 
-use super::{Document, entry_json, is_alone};
-use crate::interner::Intake;
-use crate::labels::Told;
+use super::{ViewSet, entry_json, is_alone};
+use crate::interner::Interner;
+use crate::labels::LabelAdvice;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use wats_event::Hex32;
@@ -52,7 +52,7 @@ pub struct Changed {
 
 /// What a tick touched, as it was before.
 #[derive(Debug, Default)]
-pub(super) struct Noted {
+pub(super) struct ViewDiff {
     pub posts: HashMap<EventId, Option<PostView>>,
     pub authors: HashMap<KeyId, Option<AuthorView>>,
     pub entries: BTreeMap<(EventId, bool), Option<EntryView>>,
@@ -61,9 +61,9 @@ pub(super) struct Noted {
     pub names: HashMap<GroupId, Option<Hex32>>,
 }
 
-impl Noted {
+impl ViewDiff {
     /// What looks different now, by network, kind and name.
-    pub fn changed(mut self, document: &Document, intake: &Intake) -> Vec<Changed> {
+    pub fn changed(mut self, document: &ViewSet, intake: &Interner) -> Vec<Changed> {
         self.names.retain(|group, before| document.group_name(*group, intake) != *before);
         self.add_renamed(document);
         let mut changed = Vec::new();
@@ -78,14 +78,14 @@ impl Noted {
                 Some(before) => *before,
                 None => document.group_name(group, intake),
             };
-            let before = before.as_ref().map(|author| Document::author_json_named(author, old_name));
+            let before = before.as_ref().map(|author| ViewSet::author_json_named(author, old_name));
             let after = document.authors.get(key).map(|author| document.author_json(author, intake));
             note(&mut changed, Kind::Author, intake.key_network(*key), intake.key_name(*key), before, after);
         }
         self.changed_entries(document, intake, &mut changed);
         for (network, before) in &self.networks {
-            let before = before.as_ref().map(|view| json!(Told::in_view(view, intake)));
-            let after = Told::of(*network, document, intake).map(|told| json!(told));
+            let before = before.as_ref().map(|view| json!(LabelAdvice::in_view(view, intake)));
+            let after = LabelAdvice::of(*network, document, intake).map(|told| json!(told));
             if before != after {
                 changed.push(Changed { network: *network, kind: Kind::Label, id: None, before, after });
             }
@@ -94,7 +94,7 @@ impl Noted {
         changed
     }
 
-    fn changed_entries(&self, document: &Document, intake: &Intake, changed: &mut Vec<Changed>) {
+    fn changed_entries(&self, document: &ViewSet, intake: &Interner, changed: &mut Vec<Changed>) {
         if self.entries.is_empty() {
             return;
         }
@@ -112,7 +112,7 @@ impl Noted {
     ///
     /// All authors are looked at, but only then: each of those found is a line of output, and a name
     /// changes only when a smaller key joins a group of several, or its smallest leaves.
-    fn add_renamed(&mut self, document: &Document) {
+    fn add_renamed(&mut self, document: &ViewSet) {
         let renamed = |group: &GroupId| !is_alone(*group) && self.names.contains_key(group);
         if self.names.values().all(Option::is_none) {
             return;

@@ -1,9 +1,9 @@
 //! The document as JSON: what the vectors hold, and `why` beside it.
 
-use super::Document;
+use super::ViewSet;
 use crate::explain::summary::why;
-use crate::interner::Intake;
-use crate::labels::Told;
+use crate::interner::Interner;
+use crate::labels::LabelAdvice;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -26,7 +26,7 @@ pub fn counts(counts: &Counts) -> Value {
 }
 
 /// An entry, as the document holds it.
-pub fn entry_json(entry: &EntryView, intake: &Intake) -> Option<Value> {
+pub fn entry_json(entry: &EntryView, intake: &Interner) -> Option<Value> {
     let name = |id: EventId| intake.event_name(id).map(|name| name.to_string());
     let mut threads: Vec<String> = entry.threads.iter().filter_map(|id| name(*id)).collect();
     threads.sort_unstable();
@@ -34,9 +34,9 @@ pub fn entry_json(entry: &EntryView, intake: &Intake) -> Option<Value> {
     Some(json!({ "entry": name(entry.entry)?, "kind": kind, "threads": threads }))
 }
 
-impl Document {
+impl ViewSet {
     /// A post, as the document holds it.
-    pub fn post_json(&self, post: &PostView, intake: &Intake) -> Value {
+    pub fn post_json(&self, post: &PostView, intake: &Interner) -> Value {
         let mut json = json!({
             "status": post.status.name(),
             "score": post.score.0,
@@ -50,8 +50,8 @@ impl Document {
     }
 
     /// A key, as the document holds it.
-    pub fn author_json(&self, author: &AuthorView, intake: &Intake) -> Value {
-        Document::author_json_named(author, |group| self.group_name(group, intake))
+    pub fn author_json(&self, author: &AuthorView, intake: &Interner) -> Value {
+        ViewSet::author_json_named(author, |group| self.group_name(group, intake))
     }
 
     /// A key, with groups named by `name`.
@@ -76,7 +76,7 @@ impl Document {
     ///
     /// # Errors
     /// When `out` cannot be written.
-    pub fn write_networks(&self, out: &mut impl Write, intake: &Intake, gap: &str) -> io::Result<()> {
+    pub fn write_networks(&self, out: &mut impl Write, intake: &Interner, gap: &str) -> io::Result<()> {
         let mut networks = self.by_network(intake);
         write!(out, "{{")?;
         for (at, (id, name)) in intake.networks().enumerate() {
@@ -87,7 +87,7 @@ impl Document {
             write!(out, "}},{gap}\"authors\":{{")?;
             list(out, gap, part.authors, |author| self.author_json(author, intake))?;
             write!(out, "}},{gap}\"entries\":{}", Value::from(part.entries))?;
-            if let Some(told) = Told::of(id, self, intake) {
+            if let Some(told) = LabelAdvice::of(id, self, intake) {
                 write!(out, ",{gap}\"{}\":{}", NETWORK_LABEL, json!(told))?;
             }
             write!(out, "}}")?;
@@ -95,7 +95,7 @@ impl Document {
         write!(out, "}}")
     }
 
-    fn by_network(&self, intake: &Intake) -> BTreeMap<NetworkId, Part<'_>> {
+    fn by_network(&self, intake: &Interner) -> BTreeMap<NetworkId, Part<'_>> {
         let mut networks: BTreeMap<NetworkId, Part<'_>> = BTreeMap::new();
         for post in self.posts.values() {
             if let (Some(network), Some(name)) =

@@ -1,14 +1,14 @@
 //! `/v1/blobs`: uploads that may be resumed, reads that are verified, and what the network should hold.
 
 use super::body::{BodyError, Pace, Paced};
+use super::fair_semaphore::Share;
 use super::params::{Params, Within};
 use super::range::{self, Wanted};
-use super::shares::Share;
 use super::{App, Origin, Problem, apart, problem};
-use crate::state::Core;
 use crate::blob_manager::{KeepError, reason};
 use crate::limits;
-use crate::outcome::Later;
+use crate::outcome::Unavailable;
+use crate::state::NodeState;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
@@ -120,7 +120,7 @@ async fn read(
     if method == Method::HEAD {
         return Ok(answer);
     }
-    let busy = || Problem::later(Later::Busy);
+    let busy = || Problem::later(Unavailable::Busy);
     let share = source(origin).map(|source| app.reading.take(source).ok_or_else(busy)).transpose()?;
     let part = Part { from, length, all: length == size };
     *answer.body_mut() = verified(app, blob, part, share).await?;
@@ -206,7 +206,7 @@ async fn upload(
             app.core.metrics.uploaded(code);
             // A connection that is closed with something unread is reset, and the client may not see why;
             // but where too many are at it, none is waited for.
-            if code != Later::Busy.as_str() {
+            if code != Unavailable::Busy.as_str() {
                 body.rinse().await;
             }
             let mut answer = problem.with("code", code).into_response();
@@ -239,7 +239,7 @@ impl Refused {
         Refused { code, problem: Problem::new(status, title, detail), offset: None }
     }
 
-    fn later(why: Later) -> Refused {
+    fn later(why: Unavailable) -> Refused {
         Refused { code: why.as_str(), problem: Problem::later(why), offset: None }
     }
 
@@ -284,7 +284,7 @@ impl From<KeepError> for Refused {
             KeepError::Files(e) => e.into(),
             KeepError::Store(error) => {
                 tracing::error!(%error, "the store failed to answer a request");
-                Refused::later(Later::Failed)
+                Refused::later(Unavailable::Failed)
             }
         }
     }
@@ -293,11 +293,13 @@ impl From<KeepError> for Refused {
 impl From<io::Error> for Refused {
     fn from(error: io::Error) -> Refused {
         match error.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Refused::later(Later::DiskFull),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                Refused::later(Unavailable::DiskFull)
+            }
             io::ErrorKind::InvalidInput => Refused::new(413, "too_large", error.to_string()),
             _ => {
                 tracing::error!(%error, "a blob cannot be written");
-                Refused::later(Later::Failed)
+                Refused::later(Unavailable::Failed)
             }
         }
     }
@@ -350,7 +352,7 @@ async fn take_in(
     let (from, length, size) = extent(headers, app.core.blobs.storage.blob_bytes)?;
     let source = source(origin);
     let _share = match source {
-        Some(source) => Some(app.uploading.take(source).ok_or_else(|| Refused::later(Later::Busy))?),
+        Some(source) => Some(app.uploading.take(source).ok_or_else(|| Refused::later(Unavailable::Busy))?),
         None => None,
     };
     let beginning = app.clone();
@@ -410,7 +412,7 @@ fn begin(app: &App, blob: Hex32, source: Source, from: u64, size: u64) -> Result
             Refused { offset: Some(offset), ..refused }
         }
         Begin::Busy => Refused::new(409, "uploading", begin.to_string()),
-        Begin::TooMany => Refused::later(Later::Busy),
+        Begin::TooMany => Refused::later(Unavailable::Busy),
         Begin::Disk(e) => e.into(),
     })?;
     if let Err(short) = taken.would_fit() {
@@ -489,7 +491,7 @@ async fn spares(State(app): State<Arc<App>>, Params(asked): Params<Page>) -> Res
 }
 
 /// For `wats status`.
-pub fn status(core: &Core) -> Value {
+pub fn status(core: &NodeState) -> Value {
     // Before the accounts are locked: uploads lock them while their table is.
     let unfinished = core.blobs.uploads.len();
     let accounts = core.blobs.accounts();
@@ -591,7 +593,7 @@ pub struct Pass {
 
 /// `POST /admin/evict`: a pass down to the low-water mark, or another. For the owner alone.
 pub async fn evict(State(app): State<Arc<App>>, Json(pass): Json<Pass>) -> Result<Response, Problem> {
-    if let Some(why) = app.core.refuses().filter(|why| *why != Later::DiskFull) {
+    if let Some(why) = app.core.refuses().filter(|why| *why != Unavailable::DiskFull) {
         return Err(Problem::later(why));
     }
     let (passed, left) = apart(move || {

@@ -1,7 +1,7 @@
 //! Connections: a bounded number of them, each with the address it comes from. No address has more
 //! than half of them, and one that says nothing is closed.
 
-use super::shares::{Share, Shares};
+use super::fair_semaphore::{FairSemaphore, Share};
 use crate::limits;
 use axum::extract::connect_info::Connected;
 use axum::serve::{IncomingStream, Listener};
@@ -20,7 +20,7 @@ use tokio::time::{Instant, Sleep, sleep};
 #[derive(Debug)]
 pub struct Capped {
     listener: TcpListener,
-    room: Arc<Shares>,
+    room: Arc<FairSemaphore>,
 }
 
 /// How long nothing may come or go on a connection: longer than any answer takes.
@@ -29,7 +29,7 @@ const IDLE: Duration = Duration::from_secs(75);
 impl Capped {
     /// Caps a listener.
     pub fn new(listener: TcpListener, most: usize) -> Capped {
-        Capped { listener, room: Arc::new(Shares::new(most)) }
+        Capped { listener, room: Arc::new(FairSemaphore::new(most)) }
     }
 }
 

@@ -7,7 +7,7 @@ use super::shown::{self, Held};
 use super::{App, Origin, Problem};
 use crate::admission::What;
 use crate::limits;
-use crate::outcome::{Later, Outcome};
+use crate::outcome::{Outcome, Unavailable};
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
@@ -99,7 +99,7 @@ impl App {
     }
 
     /// Counts an event that was not even read.
-    fn not_now(&self, why: Later) -> Problem {
+    fn not_now(&self, why: Unavailable) -> Problem {
         let outcome = Outcome::later(why);
         self.core.metrics.count(&outcome);
         Problem::outcome(&outcome)
@@ -117,7 +117,9 @@ impl Coming {
         match self {
             Coming::Known(outcome) => outcome,
             // The thread that was to answer is gone: the node is stopping.
-            Coming::Waited(outcome) => outcome.await.unwrap_or_else(|_| Outcome::later(Later::Stopping)),
+            Coming::Waited(outcome) => {
+                outcome.await.unwrap_or_else(|_| Outcome::later(Unavailable::Stopping))
+            }
         }
     }
 }
@@ -164,7 +166,7 @@ pub async fn many(app: &App, origin: Origin, brought: Brought, body: Body) -> Re
     for (line, coming) in coming {
         let outcome = coming.outcome().await;
         match &outcome {
-            Outcome::Later { why, after } => later = later.or(Some((*why, *after))),
+            Outcome::Unavailable { why, after } => later = later.or(Some((*why, *after))),
             _ => taken += 1,
         }
         let mut json = outcome.json();
@@ -220,7 +222,7 @@ impl App {
             Origin::Owner => None,
         };
         if source.is_some_and(|source| !self.rates.sources.allows(&source)) {
-            return Err(Outcome::later(Later::SourceLimited));
+            return Err(Outcome::later(Unavailable::SourceLimited));
         }
         let Line::Whole(line) = line else {
             return Err(Outcome::Refused(wats_event::over_size(brought.most())));
@@ -244,7 +246,7 @@ impl App {
     fn known(&self, event: &Event, received_at: Option<Millis>) -> Result<Option<Outcome>, Outcome> {
         let held = self.core.store.held(event.id).map_err(|error| {
             tracing::error!(%error, "the store failed to say whether it holds an event");
-            Outcome::later(Later::Failed)
+            Outcome::later(Unavailable::Failed)
         })?;
         let known = held.filter(|held| received_at.is_none_or(|at| held.received_at <= at));
         Ok(known.map(|held| Outcome::Duplicate { id: event.id, seq: held.seq }))

@@ -11,27 +11,27 @@ mod connections;
 mod cursor;
 mod events;
 mod export;
+mod fair_semaphore;
+mod health;
 mod knowledge;
 mod lines;
 mod openapi;
-mod health;
 mod params;
 mod problem;
 mod range;
 mod read;
 mod search;
-mod shares;
 mod shown;
 mod verification_queue;
 mod wait;
 
 pub use problem::Problem;
 
-use super::state::Core;
-use super::tick_loop::{Driver, Question};
-use super::blob_manager::Keeper;
 use super::admission::Lanes;
+use super::blob_manager::Keeper;
 use super::limits::Rates;
+use super::state::NodeState;
+use super::tick_loop::{Driver, Question};
 use super::{NodeError, Settings};
 use axum::extract::connect_info::ConnectInfo;
 use axum::extract::{DefaultBodyLimit, Request, State};
@@ -40,8 +40,8 @@ use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
 use connections::{Capped, Peer};
 use crossbeam::channel::Sender;
+use fair_semaphore::FairSemaphore;
 use serde_json::{Value, json};
-use shares::Shares;
 use shown::Held;
 use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr};
@@ -52,7 +52,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::SizeAbove;
-use wats_engine::labels::Told;
+use wats_engine::labels::LabelAdvice;
 use wats_event::Hex32;
 use wats_model::views::NETWORK_LABEL;
 use wats_search::Search;
@@ -99,19 +99,19 @@ pub enum Origin {
 /// What requests need.
 #[derive(Debug)]
 pub struct App {
-    core: Arc<Core>,
+    core: Arc<NodeState>,
     lanes: Lanes,
     rates: Arc<Rates>,
     ask: Sender<Question>,
     token: Option<wats_config::Token>,
     /// Requests that are worked on.
-    working: Shares,
+    working: FairSemaphore,
     /// Those who wait, and look at the records.
-    looking: Shares,
+    looking: FairSemaphore,
     /// Uploads of them.
-    uploading: Shares,
+    uploading: FairSemaphore,
     /// Blobs that are sent.
-    reading: Shares,
+    reading: FairSemaphore,
     keeper: Arc<Keeper>,
     search: Search,
     /// Networks in which the reader has a profile.
@@ -131,9 +131,9 @@ impl App {
         stop: CancellationToken,
     ) -> Arc<App> {
         let core = keeper.core().clone();
-        let (working, looking) = (Shares::new(core.limits.requests), Shares::new(LOOKING));
-        let uploading = Shares::new(core.blobs.storage.uploads);
-        let reading = Shares::new(READING);
+        let (working, looking) = (FairSemaphore::new(core.limits.requests), FairSemaphore::new(LOOKING));
+        let uploading = FairSemaphore::new(core.blobs.storage.uploads);
+        let reading = FairSemaphore::new(READING);
         let read = settings.config.networks.iter().flatten().filter(|network| !network.profiles.is_empty());
         Arc::new(App {
             core,
@@ -153,11 +153,16 @@ impl App {
     }
 
     /// The label of a network, where it has one; its key is for the owner alone.
-    fn label(&self, reader: &Reader<'_>, network: &str, origin: Origin) -> Result<Option<Told>, StoreError> {
+    fn label(
+        &self,
+        reader: &Reader<'_>,
+        network: &str,
+        origin: Origin,
+    ) -> Result<Option<LabelAdvice>, StoreError> {
         let Some(record) = reader.label(network)? else {
             return Ok(None);
         };
-        let told = Told::new(record.label, record.suggested, self.read.contains(network));
+        let told = LabelAdvice::new(record.label, record.suggested, self.read.contains(network));
         Ok(Some(match (origin, told.key) {
             (Origin::Owner, Some(key)) if self.can_be_vouched_for(network, key)? => told,
             _ => told.without_key(),
@@ -199,7 +204,7 @@ impl App {
 
     /// The turn of one who waits to look at the records, for as long as it is held; the owner needs none.
     /// Many who are woken at a time take turns.
-    async fn look(&self, origin: Origin) -> Result<Option<shares::Share>, Problem> {
+    async fn look(&self, origin: Origin) -> Result<Option<fair_semaphore::Share>, Problem> {
         let Origin::Address(address) = origin else {
             return Ok(None);
         };
@@ -209,7 +214,7 @@ impl App {
                 return Ok(Some(share));
             }
             if tokio::time::Instant::now() >= until {
-                return Err(Problem::later(super::Later::Busy));
+                return Err(Problem::later(super::Unavailable::Busy));
             }
             tokio::time::sleep(AGAIN).await;
         }
@@ -221,15 +226,15 @@ impl App {
         question: impl FnOnce(&Driver) -> T + Send + 'static,
     ) -> Result<T, Problem> {
         if self.core.phase() != super::Phase::Ready {
-            return Err(Problem::later(self.core.refuses().unwrap_or(super::Later::Loading)));
+            return Err(Problem::later(self.core.refuses().unwrap_or(super::Unavailable::Loading)));
         }
         let (answer, answered) = tokio::sync::oneshot::channel();
         let question: Question = Box::new(move |driver| {
             // Whoever asked may have gone.
             let _ = answer.send(question(driver));
         });
-        self.ask.try_send(question).map_err(|_| Problem::later(super::Later::Busy))?;
-        answered.await.map_err(|_| Problem::later(super::Later::Stopping))
+        self.ask.try_send(question).map_err(|_| Problem::later(super::Unavailable::Busy))?;
+        answered.await.map_err(|_| Problem::later(super::Unavailable::Stopping))
     }
 }
 
@@ -296,7 +301,7 @@ async fn one_of_many(State(app): State<Arc<App>>, request: Request, next: Next) 
     };
     match app.working.take(super::limits::source(address)) {
         Some(_share) => next.run(request).await,
-        None => Problem::later(super::Later::Busy).into_response(),
+        None => Problem::later(super::Unavailable::Busy).into_response(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Errors as problem documents (RFC 9457).
 
-use crate::outcome::{Later, Outcome};
+use crate::outcome::{Outcome, Unavailable};
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -42,7 +42,7 @@ impl Problem {
     }
 
     /// Not now.
-    pub fn later(why: Later) -> Problem {
+    pub fn later(why: Unavailable) -> Problem {
         Problem::outcome(&Outcome::later(why))
     }
 
@@ -53,7 +53,7 @@ impl Problem {
         };
         match outcome {
             Outcome::Refused(Refusal { code, reason }) => problem("event refused", reason, code.as_str()),
-            Outcome::Later { why, after } => {
+            Outcome::Unavailable { why, after } => {
                 let mut problem = problem("not now", why.reason(), why.as_str());
                 problem.retry_after = Some(after.as_secs().max(1));
                 problem
@@ -76,7 +76,7 @@ fn code(status: u16) -> &'static str {
         410 => "gone",
         415 => "unsupported_media_type",
         416 => "range_not_satisfiable",
-        _ => Later::Failed.as_str(),
+        _ => Unavailable::Failed.as_str(),
     }
 }
 
@@ -96,7 +96,7 @@ impl From<StoreError> for Problem {
             _ => false,
         };
         if is_full {
-            return Problem::later(Later::DiskFull);
+            return Problem::later(Unavailable::DiskFull);
         }
         tracing::error!(%error, "the store failed to answer a request");
         Problem::new(500, "the store failed", "the node's log says how")

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use wats_engine::view_set::counts;
 use wats_event::Hex32;
-use wats_event::stored_event::Said;
+use wats_event::stored_event::StoredEvent;
 use wats_store::{Place, PostRecord, Reader, Shown, Store, StoreError};
 
 /// Reacts that are looked at for a post's evidence, the latest first.
@@ -47,7 +47,7 @@ impl Filled {
 #[derive(Clone, Debug)]
 pub struct Held {
     /// What it says.
-    pub said: Said,
+    pub said: StoredEvent,
     /// Where it is.
     pub place: Place,
 }
@@ -60,7 +60,7 @@ pub fn held(store: &Store, id: Hex32) -> Result<Option<Held>, StoreError> {
     let Some(place) = store.event(id)? else {
         return Ok(None);
     };
-    let said = Said::read(&place.text);
+    let said = StoredEvent::read(&place.text);
     let said = said.ok_or_else(|| StoreError::Damaged(format!("event {id} cannot be read")))?;
     Ok(Some(Held { said, place }))
 }
@@ -120,7 +120,7 @@ pub fn label(json: &mut Value, post: &PostRecord) {
 /// # Errors
 /// When the store fails.
 pub fn evidence(
-    post: &Said,
+    post: &StoredEvent,
     store: &Store,
     has_weight: impl Fn(&str, Hex32) -> bool,
     filled: &mut Filled,
@@ -146,7 +146,7 @@ pub fn evidence(
 }
 
 /// Of reacts in their order those that fit.
-fn fitting(reacts: impl Iterator<Item = Said>) -> Vec<Value> {
+fn fitting(reacts: impl Iterator<Item = StoredEvent>) -> Vec<Value> {
     let (mut shown, mut bytes) = (Vec::new(), 0);
     for said in reacts {
         if shown.len() >= SHOWN {

@@ -14,7 +14,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use wats_event::Hex32;
 use wats_event::fields::DIGEST;
-use wats_event::stored_event::Said;
+use wats_event::stored_event::StoredEvent;
 use wats_model::views::Status;
 use wats_search::{Filter, Kind, MAX_HITS, Request};
 use wats_store::{Reader, StoreError};
@@ -50,7 +50,7 @@ pub async fn get(
 
 /// A post that nobody checked.
 struct Unchecked {
-    said: Said,
+    said: StoredEvent,
     /// Threads that would have something known of them.
     settles: usize,
     /// Who took note of it: citations and votes.
@@ -146,7 +146,7 @@ fn is_kin(reader: &Reader<'_>, network: &str, one: Hex32, other: Hex32) -> Resul
 }
 
 /// In how many threads nothing is known yet that this would be known in.
-fn settles(app: &App, reader: &Reader<'_>, said: &Said) -> Result<usize, StoreError> {
+fn settles(app: &App, reader: &Reader<'_>, said: &StoredEvent) -> Result<usize, StoreError> {
     let mut roots = BTreeSet::from([said.root()]);
     if said.kind == DIGEST {
         for source in &said.refs {
@@ -162,7 +162,7 @@ fn settles(app: &App, reader: &Reader<'_>, said: &Said) -> Result<usize, StoreEr
 }
 
 /// What began the thread of a reply.
-fn root_of(app: &App, said: &Said) -> Result<Option<Said>, StoreError> {
+fn root_of(app: &App, said: &StoredEvent) -> Result<Option<StoredEvent>, StoreError> {
     let Some(root) = said.thread else {
         return Ok(None);
     };

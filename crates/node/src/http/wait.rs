@@ -8,10 +8,10 @@ use super::params::Params;
 use super::search::status;
 use super::shown::{self, Filled, Held};
 use super::{App, Origin, Problem, apart};
-use crate::routing::{Reach, Who, capabilities, release};
 use crate::notifier::root_of_target;
-use crate::wait::Wanted;
-use crate::{Later, Phase};
+use crate::routing::{Reach, Who, capabilities, release};
+use crate::wait::EventFilter;
+use crate::{Phase, Unavailable};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
@@ -21,10 +21,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use wats_event::Hex32;
-use wats_event::stored_event::Said;
+use wats_event::stored_event::StoredEvent;
 use wats_model::ids::Millis;
 use wats_model::views::Status;
-use wats_store::{HeldAt, Logged, Place, Reader, Seq};
+use wats_store::{EventLocation, Place, Reader, Seq, SequenceRecord};
 
 /// How long to wait, where nobody says.
 const WAIT: u64 = 20;
@@ -59,8 +59,8 @@ pub struct Asked {
 }
 
 impl Asked {
-    fn wanted(&self) -> Wanted {
-        Wanted {
+    fn wanted(&self) -> EventFilter {
+        EventFilter {
             network: self.network.clone(),
             kind: self.kind.clone(),
             tag: self.tag.clone(),
@@ -102,7 +102,7 @@ pub async fn get(
         }
     };
     // Before the first look, so that nothing falls between the look and the wait.
-    let busy = || Problem::later(Later::Busy);
+    let busy = || Problem::later(Unavailable::Busy);
     let who = asked.who(&app)?;
     let waiter = app.core.waiters.wait(asked.wanted(), who.clone()).ok_or_else(busy)?;
     let until = Instant::now() + Duration::from_secs(asked.timeout.unwrap_or(WAIT).min(MOST_WAIT));
@@ -135,11 +135,11 @@ pub async fn get(
 /// Why nobody can wait now. While the node loads it knows neither what is shown, where a wait without a cursor
 /// begins, nor what the views say, by which it chooses: what was there long before would be news, or what
 /// was held back be passed over.
-fn not_now(app: &App, asked: &Asked) -> Option<Later> {
+fn not_now(app: &App, asked: &Asked) -> Option<Unavailable> {
     app.core.refuses().filter(|why| match why {
-        Later::Loading => true,
+        Unavailable::Loading => true,
         // What is there is told, whatever is not taken in.
-        Later::DiskFull => false,
+        Unavailable::DiskFull => false,
         // Whoever has a cursor is let go of with it.
         _ => asked.cursor.is_none(),
     })
@@ -151,7 +151,7 @@ const BEAT: Duration = Duration::from_millis(50);
 /// Who waits for what.
 struct Wait {
     asked: Asked,
-    wanted: Wanted,
+    wanted: EventFilter,
     who: Who,
     min_status: Option<Status>,
 }
@@ -209,11 +209,11 @@ fn look(app: &App, wait: &Wait, from: Cursor) -> Result<Found, Problem> {
     let look = Look { app, wait, reader: core.store.read(), now: core.clock.now() };
     for &seq in &from.held_back {
         match core.store.logged(seq)?.map_or(Ok(Seen::Other), |logged| look.at(seq, logged, true))? {
-            Seen::Wanted(_) if found.is_full(limit) => {
+            Seen::EventFilter(_) if found.is_full(limit) => {
                 found.more = true;
                 found.cursor.held_back.push(seq);
             }
-            Seen::Wanted(event) => found.deliver(event),
+            Seen::EventFilter(event) => found.deliver(event),
             Seen::HeldBack(release) => found.hold_back(seq, release),
             Seen::Other => {}
         }
@@ -227,13 +227,13 @@ fn look(app: &App, wait: &Wait, from: Cursor) -> Result<Found, Problem> {
             found.more = true;
             break;
         }
-        if let Logged::Event { text, .. } = &logged {
+        if let SequenceRecord::Event { text, .. } = &logged {
             found.filled.reads(text);
         }
         // A head start is a courtesy: one more ask than a cursor remembers gets none.
         let has_room = found.cursor.held_back.len() < HELD_BACK;
         match look.at(seq, logged, has_room)? {
-            Seen::Wanted(event) => found.deliver(event),
+            Seen::EventFilter(event) => found.deliver(event),
             Seen::HeldBack(release) => found.hold_back(seq, release),
             Seen::Other => {}
         }
@@ -262,7 +262,7 @@ impl Found {
 /// What a record is to whoever looks at it.
 enum Seen {
     /// An event to deliver.
-    Wanted(Value),
+    EventFilter(Value),
     /// An ask to deliver then.
     HeldBack(Millis),
     /// Nothing.
@@ -279,12 +279,12 @@ struct Look<'a> {
 
 impl Look<'_> {
     /// `holds_back` is whether what goes to others first is held back.
-    fn at(&self, seq: Seq, logged: Logged, holds_back: bool) -> Result<Seen, Problem> {
+    fn at(&self, seq: Seq, logged: SequenceRecord, holds_back: bool) -> Result<Seen, Problem> {
         let (core, Wait { wanted, who, .. }) = (&self.app.core, self.wait);
-        let Logged::Event { received_at, text, .. } = logged else {
+        let SequenceRecord::Event { received_at, text, .. } = logged else {
             return Ok(Seen::Other);
         };
-        let Some(said) = Said::read(&text).filter(|said| said.net == wanted.network) else {
+        let Some(said) = StoredEvent::read(&text).filter(|said| said.net == wanted.network) else {
             return Ok(Seen::Other);
         };
         // What a react is on is read for those who wait on a thread alone.
@@ -296,12 +296,13 @@ impl Look<'_> {
         if let Some(release) = release.filter(|_| holds_back && who.reach(&said) == Reach::Everybody) {
             return Ok(Seen::HeldBack(release));
         }
-        let held = Held { said, place: Place { held: HeldAt { seq, received_at }, text: String::new() } };
-        Ok(Seen::Wanted(shown::event(&held, &self.reader)?))
+        let held =
+            Held { said, place: Place { held: EventLocation { seq, received_at }, text: String::new() } };
+        Ok(Seen::EventFilter(shown::event(&held, &self.reader)?))
     }
 
     /// Whether the status is high enough, and the author not below the threshold.
-    fn is_shown(&self, said: &Said) -> Result<bool, Problem> {
+    fn is_shown(&self, said: &StoredEvent) -> Result<bool, Problem> {
         if let Some(min) = self.wait.min_status {
             let post = self.reader.post(&said.net, said.id)?;
             if post.is_none_or(|post| post.status < min) {

@@ -8,7 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The places.
 #[derive(Debug)]
-pub struct Shares {
+pub struct FairSemaphore {
     room: Arc<Semaphore>,
     most_each: usize,
     taken: Arc<Taken>,
@@ -24,11 +24,11 @@ pub struct Share {
     _room: OwnedSemaphorePermit,
 }
 
-impl Shares {
+impl FairSemaphore {
     /// So many places.
-    pub fn new(most: usize) -> Shares {
+    pub fn new(most: usize) -> FairSemaphore {
         let most_each = most.div_ceil(2);
-        Shares { room: Arc::new(Semaphore::new(most)), most_each, taken: Arc::default() }
+        FairSemaphore { room: Arc::new(Semaphore::new(most)), most_each, taken: Arc::default() }
     }
 
     /// Waits until a place is free.
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn one_source_has_half_at_most_and_gives_it_back() {
         let (a, b): (IpAddr, IpAddr) = ([127, 0, 0, 1].into(), [127, 0, 0, 2].into());
-        let shares = Shares::new(4);
+        let shares = FairSemaphore::new(4);
         let mut of_a = vec![shares.take(a).unwrap(), shares.take(a).unwrap()];
         assert!(shares.take(a).is_none());
         let of_b = (shares.take(b).unwrap(), shares.take(b).unwrap());
