@@ -1,7 +1,7 @@
 //! Start: the sequence through the dataflow, then the stored views compared with what it says.
 
 use super::NodeError;
-use super::commit::{Durable, Taken};
+use super::commit::{Committed, Durable};
 use super::state::{NodeState, Phase};
 use super::tick_loop::Driver;
 use super::view_writer;
@@ -134,7 +134,7 @@ fn record(core: &NodeState, seq: Seq, logged: SequenceRecord) -> Result<Option<D
     let damaged = |what: String| StoreError::Damaged(format!("record {} of the sequence: {what}", seq.0));
     let (id, text) = match logged {
         SequenceRecord::Blob { blob, present, .. } => {
-            return Ok(Some(Durable { seq, received_at, what: Taken::Blob(blob, present) }));
+            return Ok(Some(Durable { seq, received_at, what: Committed::Blob(blob, present) }));
         }
         SequenceRecord::Copy { id, .. } => {
             let place =
@@ -147,7 +147,7 @@ fn record(core: &NodeState, seq: Seq, logged: SequenceRecord) -> Result<Option<D
         Ok(None) => Ok(None),
         Ok(Some((event, _))) if event.id == id => {
             let admitted = admit(&event, received_at, &core.rules).is_ok();
-            Ok(admitted.then(|| Durable { seq, received_at, what: Taken::Event(Box::new(event)) }))
+            Ok(admitted.then(|| Durable { seq, received_at, what: Committed::Event(Box::new(event)) }))
         }
         Ok(Some(_)) => Err(damaged(format!("is not the event {id}"))),
         Err(refusal) if refusal.code == Code::WrongNetwork => Ok(None),
