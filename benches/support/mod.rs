@@ -29,7 +29,7 @@ static ALLOCATOR: Jemalloc = Jemalloc;
 const SETTLE: Duration = Duration::from_secs(20);
 
 /// Resident memory, in bytes, where the system tells.
-pub fn resident() -> u64 {
+pub(crate) fn resident() -> u64 {
     let pages = fs::read_to_string("/proc/self/statm").ok();
     let pages = pages.and_then(|s| s.split_whitespace().nth(1).and_then(|n| n.parse::<u64>().ok()));
     pages.unwrap_or(0) * 4096
@@ -37,20 +37,20 @@ pub fn resident() -> u64 {
 
 /// Resident memory once what was used for a while has gone back to the system: the allocator keeps it for ten
 /// seconds.
-pub fn settled() -> u64 {
+pub(crate) fn settled() -> u64 {
     thread::sleep(SETTLE);
     resident()
 }
 
 /// For how long the engine's worker has had a processor, where the system tells: on a machine that
 /// others use it is less than the time that passed.
-pub fn worked() -> Duration {
+pub(crate) fn worked() -> Duration {
     processor("timely:work")
 }
 
 /// For how long this process has had a processor, those of its threads included that have ended; in hundredths
 /// of a second, where the system tells.
-pub fn process() -> Duration {
+pub(crate) fn process() -> Duration {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     // The name, in parentheses, may hold anything; user and system time are the 12th and 13th after it.
     let after = stat.rsplit_once(')').map_or("", |(_, after)| after);
@@ -59,7 +59,7 @@ pub fn process() -> Duration {
 }
 
 /// For how long threads whose names begin so have had a processor, where the system tells.
-pub fn processor(name: &str) -> Duration {
+pub(crate) fn processor(name: &str) -> Duration {
     let Ok(tasks) = fs::read_dir("/proc/self/task") else { return Duration::ZERO };
     let read = |task: &fs::DirEntry, file| fs::read_to_string(task.path().join(file)).unwrap_or_default();
     let workers = tasks.flatten().filter(|task| read(task, "comm").starts_with(name));
@@ -68,25 +68,25 @@ pub fn processor(name: &str) -> Duration {
 }
 
 /// The value that `percent` of all are at most.
-pub fn quantile(times: &mut [Duration], percent: usize) -> Duration {
+pub(crate) fn quantile(times: &mut [Duration], percent: usize) -> Duration {
     times.sort_unstable();
     times.get((times.len() * percent / 100).min(times.len().saturating_sub(1))).copied().unwrap_or_default()
 }
 
 /// Milliseconds, for a table.
-pub fn ms(time: Duration) -> String {
+pub(crate) fn ms(time: Duration) -> String {
     format!("{:.2}", time.as_secs_f64() * 1e3)
 }
 
 /// The configuration of a reader who has a profile in each of the plans, of one network.
-pub fn config_of(plans: &[&Plan]) -> Config {
+pub(crate) fn config_of(plans: &[&Plan]) -> Config {
     let profiles = plans.iter().map(|plan| plan.reader()).collect();
     let network = Network { id: plans[0].network.clone(), profiles, distrusted: Vec::new(), pow_bits: 0 };
     Config { networks: Some(vec![network]), ..Config::default() }
 }
 
 /// What a node of a benchmark is started with: everything on, on a free port, in a directory of its own.
-pub fn settings(directory: &Path, config: Config, limits: Limits) -> Settings {
+pub(crate) fn settings(directory: &Path, config: Config, limits: Limits) -> Settings {
     Settings {
         store: directory.join("store"),
         index: directory.join("index"),
@@ -103,12 +103,12 @@ pub fn settings(directory: &Path, config: Config, limits: Limits) -> Settings {
 }
 
 /// The usual limits, but for how fast anybody may send.
-pub fn unhurried() -> Limits {
+pub(crate) fn unhurried() -> Limits {
     Limits { source_per_second: 0, key_per_second: 0, ..Limits::default() }
 }
 
 /// A generated log as it is read, with its bytes and lines counted.
-pub struct Feed {
+pub(crate) struct Feed {
     reader: Reader,
     count: Arc<Count>,
 }
@@ -135,7 +135,7 @@ impl<R: Read> Read for Counted<R> {
 }
 
 impl Feed {
-    pub fn new(plan: &Plan) -> Feed {
+    pub(crate) fn new(plan: &Plan) -> Feed {
         let count = Arc::new(Count::default());
         let lines = Counted { from: Generator::new(plan).lines(), count: count.clone() };
         let source = Source::from_reader("generated", lines).expect("a reader");
@@ -144,7 +144,7 @@ impl Feed {
     }
 
     /// Bytes of JSON a line, about: of those read so far.
-    pub fn bytes_a_line(&self) -> f64 {
+    pub(crate) fn bytes_a_line(&self) -> f64 {
         let bytes = self.count.bytes.load(Ordering::Relaxed) as f64;
         bytes / self.count.lines.load(Ordering::Relaxed).max(1) as f64
     }
@@ -159,7 +159,7 @@ impl Iterator for Feed {
 }
 
 /// Interns a generated record.
-pub fn take(intake: &mut Interner, checked: Checked, changes: &mut Vec<Change>) {
+pub(crate) fn take(intake: &mut Interner, checked: Checked, changes: &mut Vec<Change>) {
     match checked.outcome.expect("a generated record is valid") {
         Record::Event(event) => {
             intake.event(&event, checked.received_at, changes).expect("few names");
@@ -171,7 +171,7 @@ pub fn take(intake: &mut Interner, checked: Checked, changes: &mut Vec<Change>) 
 }
 
 /// Reacts of known keys to known posts, in an order that is the same each time.
-pub struct Reacts {
+pub(crate) struct Reacts {
     authors: Vec<KeyId>,
     posts: Vec<(EventId, KeyId)>,
     made: u32,
@@ -181,7 +181,7 @@ impl Reacts {
     /// Events of these have numbers of their own.
     const FIRST: u32 = 1 << 31;
 
-    pub fn of(changes: &[Change]) -> Reacts {
+    pub(crate) fn of(changes: &[Change]) -> Reacts {
         let (mut authors, mut posts) = (Vec::new(), Vec::new());
         for change in changes {
             let Change::Event(fact, 1) = change else { continue };
@@ -194,7 +194,7 @@ impl Reacts {
     }
 
     /// The next: a confirm with evidence in words.
-    pub fn next(&mut self, now: Millis) -> Change {
+    pub(crate) fn next(&mut self, now: Millis) -> Change {
         let (on, author) = self.pair();
         let react = React { value: Some(1), evidence: Evidence::Text, ..wats_oracle::build::react(on) };
         let id = EventId(Reacts::FIRST + self.made);
@@ -217,7 +217,7 @@ impl Reacts {
 }
 
 /// A fact of the first network.
-pub fn fact(id: EventId, author: KeyId, now: Millis, body: Body) -> EventFact {
+pub(crate) fn fact(id: EventId, author: KeyId, now: Millis, body: Body) -> EventFact {
     let mut tie = [0; 16];
     tie[..4].copy_from_slice(&id.0.to_be_bytes());
     let stamp = Stamp { created_at: now, tie };

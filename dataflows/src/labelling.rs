@@ -110,7 +110,7 @@ impl Places {
 
 impl Framework {
     /// Reaches `N0..N3` of a post and labels them, in the place of whatever was here.
-    pub fn label(&mut self, graph: &Graph, post: At, who: &impl Fn(KeyId) -> Who) {
+    pub(crate) fn label(&mut self, graph: &Graph, post: At, who: &impl Fn(KeyId) -> Who) {
         self.nodes.clear();
         self.fronts.clear();
         self.causes.clear();
@@ -122,17 +122,23 @@ impl Framework {
     }
 
     /// The label of an argument against the post, or none if it is plain.
-    pub fn label_of(&self, at: At) -> Option<Label> {
+    pub(crate) fn label_of(&self, at: At) -> Option<Label> {
         self.node_at.get(at).map(|node| self.nodes[node as usize].label)
     }
 
     /// A key's assertions on a node remain: it does not argue in its own cause.
-    pub fn argues(&self, at: At, who: Who) -> bool {
+    pub(crate) fn argues(&self, at: At, who: Who) -> bool {
         self.node_at.get(at).is_some_and(|x| self.remains(who, x))
     }
 
     /// Tells `defeaters` the arguments that are IN and attack an argument against the post.
-    pub fn defeaters(&self, graph: &Graph, at: At, who: &impl Fn(KeyId) -> Who, mut tell: impl FnMut(At)) {
+    pub(crate) fn defeaters(
+        &self,
+        graph: &Graph,
+        at: At,
+        who: &impl Fn(KeyId) -> Who,
+        mut tell: impl FnMut(At),
+    ) {
         let Some(x) = self.node_at.get(at) else { return };
         for front in self.nodes[x as usize].fronts.into_iter().filter(|f| *f != NONE) {
             let attackers = self.fronts[front as usize].attackers.iter().map(|y| &self.nodes[*y as usize]);
@@ -143,7 +149,7 @@ impl Framework {
     }
 
     /// The arguments against the same events that an argument is attacked at.
-    pub fn fronts(&self, at: At) -> [Option<u32>; 2] {
+    pub(crate) fn fronts(&self, at: At) -> [Option<u32>; 2] {
         let fronts = self.node_at.get(at).map_or([NONE; 2], |x| self.nodes[x as usize].fronts);
         fronts.map(|f| (f != NONE).then_some(f))
     }
@@ -311,7 +317,7 @@ impl Framework {
     }
 
     /// The framework written out, assertion by assertion: for an explanation.
-    pub fn written_out(&self, graph: &Graph, who: &impl Fn(KeyId) -> Who) -> Vec<Node> {
+    pub(crate) fn written_out(&self, graph: &Graph, who: &impl Fn(KeyId) -> Who) -> Vec<Node> {
         let event = |at: At| graph.vertex(at).event;
         let node = |at, depth, label| Node { event: event(at), depth, label, assertions: Vec::new() };
         let mut nodes: Vec<Node> =

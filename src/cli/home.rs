@@ -65,7 +65,7 @@ fn of_environment() -> Vec<(String, String, String)> {
 
 impl HomeArgs {
     /// The same directory and configuration, for another process.
-    pub fn again(&self, home: &Home) -> Vec<OsString> {
+    pub(super) fn again(&self, home: &Home) -> Vec<OsString> {
         let mut arguments = vec!["--dir".into(), home.path().into()];
         if let Some(file) = &self.config {
             arguments.extend(["--config".into(), file.into()]);
@@ -77,7 +77,7 @@ impl HomeArgs {
     }
 
     /// The directory.
-    pub fn home(&self) -> Result<Home, String> {
+    pub(super) fn home(&self) -> Result<Home, String> {
         let given = self.dir.clone().map(Home::new);
         given
             .or_else(Home::usual)
@@ -86,7 +86,7 @@ impl HomeArgs {
 
     /// The configuration: what --set says, over what the environment says, over the file that is named or
     /// the one in the directory, over the defaults.
-    pub fn configured(&self, home: &Home) -> Result<Config, HomeError> {
+    pub(super) fn configured(&self, home: &Home) -> Result<Config, HomeError> {
         let mut config = match &self.config {
             Some(file) => Config::load(file)?,
             None => home.config()?,
@@ -98,7 +98,7 @@ impl HomeArgs {
     }
 
     /// A configuration, and what --set says over it.
-    pub fn overridden(&self, mut config: Config) -> Result<Config, HomeError> {
+    pub(super) fn overridden(&self, mut config: Config) -> Result<Config, HomeError> {
         for (name, value) in &self.set {
             config.set(name, value, "--set")?;
         }
@@ -106,12 +106,12 @@ impl HomeArgs {
     }
 
     /// The file of the configuration: the one that is named, or the one in the directory.
-    pub fn config_file(&self, home: &Home) -> PathBuf {
+    pub(super) fn config_file(&self, home: &Home) -> PathBuf {
         self.config.clone().unwrap_or_else(|| home.config_file())
     }
 
     /// What holds what a node holds: the running node, or its store, which no node runs on.
-    pub fn held(&self, home: &Home) -> Result<Held, Box<dyn std::error::Error>> {
+    pub(super) fn held(&self, home: &Home) -> Result<Held, Box<dyn std::error::Error>> {
         if let Some(node) = self.running()? {
             return Ok(Held::Node(node));
         }
@@ -123,12 +123,12 @@ impl HomeArgs {
     }
 
     /// The running node, by its socket.
-    pub fn client(&self) -> Result<Client, Box<dyn std::error::Error>> {
+    pub(super) fn client(&self) -> Result<Client, Box<dyn std::error::Error>> {
         Ok(Client::connect(Node::Socket(self.home()?.socket()))?)
     }
 
     /// The running node, if one runs.
-    pub fn running(&self) -> Result<Option<Client>, Box<dyn std::error::Error>> {
+    pub(super) fn running(&self) -> Result<Option<Client>, Box<dyn std::error::Error>> {
         match Client::connect(Node::Socket(self.home()?.socket())) {
             Ok(client) => Ok(Some(client)),
             Err(ClientError::Connect { .. }) => Ok(None),

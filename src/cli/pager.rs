@@ -21,10 +21,10 @@ pub(super) struct Paging {
 
 impl Paging {
     /// Never a screen at a time.
-    pub const NEVER: Paging = Paging { no_pager: true };
+    pub(super) const NEVER: Paging = Paging { no_pager: true };
 
     /// Shows a text with styles; without them where nobody wants any (`NO_COLOR`, a pipe).
-    pub fn show(self, text: &str) -> io::Result<()> {
+    pub(super) fn show(self, text: &str) -> io::Result<()> {
         if !self.no_pager
             && is_long(text)
             && let Some(pager) = pager()

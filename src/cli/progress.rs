@@ -23,7 +23,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub fn new(logs: &[PathBuf], verb: &'static str) -> Progress {
+    pub(super) fn new(logs: &[PathBuf], verb: &'static str) -> Progress {
         let bar = match size(logs) {
             Some(bytes) => {
                 ProgressBar::new(bytes).with_style(style("{bar:30} {percent:>3} % read, {msg}, {elapsed}"))
@@ -37,7 +37,7 @@ impl Progress {
     }
 
     /// A line is done.
-    pub fn line(&self, taken: &AtomicU64) {
+    pub(super) fn line(&self, taken: &AtomicU64) {
         self.lines.set(self.lines.get() + 1);
         if self.lines.get().is_multiple_of(LINES) && !self.bar.is_hidden() {
             self.bar.set_position(self.done.get() + taken.load(Ordering::Relaxed));
@@ -46,12 +46,12 @@ impl Progress {
     }
 
     /// A file is done.
-    pub fn file(&self, taken: &AtomicU64) {
+    pub(super) fn file(&self, taken: &AtomicU64) {
         self.done.set(self.done.get() + taken.load(Ordering::Relaxed));
     }
 
     /// Nothing is left to do; the bar goes.
-    pub fn end(self) {
+    pub(super) fn end(self) {
         self.bar.finish_and_clear();
     }
 }

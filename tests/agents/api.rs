@@ -5,23 +5,23 @@ use serde_json::{Value, json};
 use std::net::SocketAddr;
 
 /// The document.
-pub struct Api(pub Value);
+pub(crate) struct Api(pub Value);
 
 /// One method of one path.
-pub struct Operation<'a> {
+pub(crate) struct Operation<'a> {
     pub path: &'a str,
     pub method: String,
     pub says: &'a Value,
 }
 
 impl Api {
-    pub fn of(node: SocketAddr) -> Api {
+    pub(crate) fn of(node: SocketAddr) -> Api {
         let answer = http::get(node, "/v1/openapi.json");
         assert_eq!(answer.status, 200);
         Api(answer.json())
     }
 
-    pub fn operations(&self) -> Vec<Operation<'_>> {
+    pub(crate) fn operations(&self) -> Vec<Operation<'_>> {
         let paths = self.0["paths"].as_object().expect("paths");
         let each = paths.iter().flat_map(|(path, methods)| {
             let methods = methods.as_object().expect("methods");
@@ -34,26 +34,26 @@ impl Api {
         each.collect()
     }
 
-    pub fn operation(&self, name: &str) -> Operation<'_> {
+    pub(crate) fn operation(&self, name: &str) -> Operation<'_> {
         let mut all = self.operations().into_iter();
         all.find(|operation| operation.says["operationId"] == name).unwrap_or_else(|| panic!("no {name}"))
     }
 
     /// What a reference names, or the value itself.
-    pub fn resolve<'a>(&'a self, value: &'a Value) -> &'a Value {
+    pub(crate) fn resolve<'a>(&'a self, value: &'a Value) -> &'a Value {
         match value["$ref"].as_str().and_then(|name| name.strip_prefix('#')) {
             Some(pointer) => self.0.pointer(pointer).unwrap_or_else(|| panic!("{pointer} is nowhere")),
             None => value,
         }
     }
 
-    pub fn parameters<'a>(&'a self, operation: &Operation<'a>) -> Vec<&'a Value> {
+    pub(crate) fn parameters<'a>(&'a self, operation: &Operation<'a>) -> Vec<&'a Value> {
         let list = operation.says["parameters"].as_array();
         list.into_iter().flatten().map(|one| self.resolve(one)).collect()
     }
 
     /// That an answer is one that the document describes.
-    pub fn check(&self, operation: &Operation<'_>, answer: &Answer, asked: &str) {
+    pub(crate) fn check(&self, operation: &Operation<'_>, answer: &Answer, asked: &str) {
         let status = answer.status.to_string();
         let text = String::from_utf8_lossy(&answer.body);
         let described = &operation.says["responses"][&status];

@@ -15,18 +15,18 @@ use wats_config::Config;
 use wats_event::Hex32;
 
 /// How many rounds: more in a long test.
-pub fn rounds(few: usize) -> usize {
+pub(crate) fn rounds(few: usize) -> usize {
     if std::env::var_os("WATS_LONG").is_some() { 10 * few } else { few }
 }
 
 /// Ids that were acknowledged.
-pub type Acknowledged = Mutex<BTreeSet<Hex32>>;
+pub(crate) type Acknowledged = Mutex<BTreeSet<Hex32>>;
 
 /// Events of a round.
-pub const ROUND: usize = 240;
+pub(crate) const ROUND: usize = 240;
 
 /// Writes the configuration of a generated log, with a store that writes files all the time; its events.
-pub fn prepare(dir: &Path, seed: u64, rounds: usize) -> (Config, Vec<String>) {
+pub(crate) fn prepare(dir: &Path, seed: u64, rounds: usize) -> (Config, Vec<String>) {
     let (plan, events) = generated(seed, (rounds * ROUND) as u64);
     let text = format!(
         "{}\n[node]\nwrite_buffer_bytes = 1048576\n\n[limits]\nsource_per_second = 0\nkey_per_second = 0\nmin_free_disk = 0\n",
@@ -37,7 +37,7 @@ pub fn prepare(dir: &Path, seed: u64, rounds: usize) -> (Config, Vec<String>) {
 }
 
 /// Sends events a few at a time, until they end or the node does.
-pub fn send(to: SocketAddr, events: &[String], seed: u64, acknowledged: &Acknowledged) {
+pub(crate) fn send(to: SocketAddr, events: &[String], seed: u64, acknowledged: &Acknowledged) {
     let mut dice = Dice::new(seed);
     let mut left = events;
     while !left.is_empty() {
@@ -56,7 +56,7 @@ pub fn send(to: SocketAddr, events: &[String], seed: u64, acknowledged: &Acknowl
 }
 
 /// Loads a node from three clients and kills it in the middle.
-pub fn load_and_kill(
+pub(crate) fn load_and_kill(
     process: &mut Process,
     events: &[String],
     dice: &mut Dice<'_>,
@@ -78,7 +78,7 @@ pub fn load_and_kill(
 }
 
 /// Whether a store that nobody runs on holds what was acknowledged, and shows whole ticks.
-pub fn check(dir: &Path, config: &Config, acknowledged: &Acknowledged, round: usize) {
+pub(crate) fn check(dir: &Path, config: &Config, acknowledged: &Acknowledged, round: usize) {
     let store = open(&dir.join("store"));
     for id in acknowledged.lock().expect("a set").iter() {
         assert!(
@@ -90,7 +90,7 @@ pub fn check(dir: &Path, config: &Config, acknowledged: &Acknowledged, round: us
 }
 
 /// The same after a node has run on it and stopped: the views are of the last record.
-pub fn check_whole(dir: &Path, config: &Config, acknowledged: &Acknowledged) {
+pub(crate) fn check_whole(dir: &Path, config: &Config, acknowledged: &Acknowledged) {
     Process::start(dir, &[]).stop();
     check(dir, config, acknowledged, usize::MAX);
     let store = open(&dir.join("store"));

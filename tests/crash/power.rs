@@ -20,7 +20,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Compiles the library, where there is a compiler.
-pub fn library(dir: &Path) -> Result<PathBuf, String> {
+pub(crate) fn library(dir: &Path) -> Result<PathBuf, String> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/crash/synced.c");
     let library = dir.join("synced.so");
     let mut compiler = Command::new("cc");
@@ -51,7 +51,7 @@ fn within(directory: &Path) -> Vec<PathBuf> {
 }
 
 /// Cuts each file of a node's directory to what was synced, or to a little more. How many bytes are lost.
-pub fn cut(dir: &Path, notes: &Path, dice: &mut Dice<'_>) -> u64 {
+pub(crate) fn cut(dir: &Path, notes: &Path, dice: &mut Dice<'_>) -> u64 {
     let text = fs::read_to_string(notes).unwrap_or_default();
     let mut synced: HashMap<u64, u64> = HashMap::new();
     for line in text.lines() {
@@ -89,7 +89,7 @@ pub fn cut(dir: &Path, notes: &Path, dice: &mut Dice<'_>) -> u64 {
 }
 
 /// What is there before the node starts is on the disk.
-pub fn note(dir: &Path, notes: &Path) {
+pub(crate) fn note(dir: &Path, notes: &Path) {
     let mut text = String::new();
     for directory in directories(dir) {
         let Ok(files) = fs::read_dir(directory) else { continue };

@@ -64,7 +64,7 @@ fn check_found(store: &Arc<Store>, index: &Arc<Index>, round: usize) -> BTreeSet
 
 /// The index of a stopped node against one that is made anew from the same store, and its files against those
 /// that it names.
-pub fn check_index(dir: &Path, acknowledged: &Acknowledged, round: usize) {
+pub(crate) fn check_index(dir: &Path, acknowledged: &Acknowledged, round: usize) {
     let store = Arc::new(open(&dir.join("store")));
     let index = Arc::new(Index::open(&dir.join("index"), store.id()).expect("it opens, or is made again"));
     let from = index.mark();

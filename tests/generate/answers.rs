@@ -13,7 +13,7 @@ use wats_model::views::PostView;
 use wats_oracle::{State, Views, evaluate};
 
 /// A log that was read, every record of it valid.
-pub struct Log {
+pub(crate) struct Log {
     intake: Interner,
     events: BTreeMap<EventId, EventFact>,
     blobs: Vec<BlobId>,
@@ -23,13 +23,13 @@ pub struct Log {
 
 impl Log {
     /// Generates and reads a log.
-    pub fn of(plan: &Plan) -> Log {
+    pub(crate) fn of(plan: &Plan) -> Log {
         let config = Config::parse(&plan.config(), "wats.toml").expect("a configuration");
         Log::read(Generator::new(plan).lines(), &config, plan.signed)
     }
 
     /// Reads a log.
-    pub fn read(bytes: impl Read + Send + 'static, config: &Config, signed: bool) -> Log {
+    pub(crate) fn read(bytes: impl Read + Send + 'static, config: &Config, signed: bool) -> Log {
         let mut log = Log {
             intake: Interner::new(config).expect("few networks"),
             events: BTreeMap::new(),
@@ -69,20 +69,20 @@ impl Log {
     }
 
     /// The views at a time.
-    pub fn views(&self, now: Millis) -> Views {
+    pub(crate) fn views(&self, now: Millis) -> Views {
         let events: Vec<EventFact> = self.events.values().cloned().collect();
         evaluate(&State { config: self.intake.config(), events: &events, blobs: &self.blobs, now })
     }
 
     /// The views of posts, by name.
-    pub fn posts(&self, views: &Views) -> BTreeMap<Hex32, PostView> {
+    pub(crate) fn posts(&self, views: &Views) -> BTreeMap<Hex32, PostView> {
         let name = |id| self.name(id);
         let posts = views.posts.values();
         posts.map(|view| (name(view.post), view.clone())).collect()
     }
 
     /// The name of an event.
-    pub fn name(&self, id: EventId) -> Hex32 {
+    pub(crate) fn name(&self, id: EventId) -> Hex32 {
         self.intake.event_name(id).expect("a held event")
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wats_generate::Plan;
 
 /// What a log is to hold.
-pub const FEATURES: &[&str] = &[
+pub(crate) const FEATURES: &[&str] = &[
     "announce",
     "owner",
     "shared owner",
@@ -55,7 +55,7 @@ pub const FEATURES: &[&str] = &[
 ];
 
 /// Counts what a log holds, by the words of [`FEATURES`].
-pub fn features(log: &str) -> BTreeMap<&'static str, usize> {
+pub(crate) fn features(log: &str) -> BTreeMap<&'static str, usize> {
     let mut counter = Counter::default();
     for line in log.lines() {
         let record = serde_json::from_str(line).expect("JSON");

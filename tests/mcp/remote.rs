@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 use std::io::Write;
 
 /// A host of agents that speaks to the node over HTTP, with its token.
-pub struct Remote {
+pub(crate) struct Remote {
     address: std::net::SocketAddr,
     token: String,
 }
 
 impl Remote {
-    pub fn of(served: &Served) -> Remote {
+    pub(crate) fn of(served: &Served) -> Remote {
         Remote { address: served.address.parse().expect("an address"), token: served.token.clone() }
     }
 
@@ -35,7 +35,7 @@ impl Remote {
         answer(stream).expect("an answer")
     }
 
-    pub fn call(&self, tool: &str, arguments: Value) -> Result<Value, String> {
+    pub(crate) fn call(&self, tool: &str, arguments: Value) -> Result<Value, String> {
         let bearer = format!("Bearer {}", self.token);
         let params = json!({ "name": tool, "arguments": arguments });
         let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });

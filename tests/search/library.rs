@@ -14,10 +14,10 @@ use wats_store::{
 };
 
 /// When it all begins.
-pub const START: u64 = 1_767_225_600_000;
+pub(crate) const START: u64 = 1_767_225_600_000;
 
 /// An empty directory of a test's own.
-pub fn scratch(name: &str) -> PathBuf {
+pub(crate) fn scratch(name: &str) -> PathBuf {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("search").join(name);
     // Left over from an earlier run, or not there.
     let _ = std::fs::remove_dir_all(&dir);
@@ -26,12 +26,12 @@ pub fn scratch(name: &str) -> PathBuf {
 }
 
 /// A key by number.
-pub fn secret(key: u8) -> Secret {
+pub(crate) fn secret(key: u8) -> Secret {
     Secret::from_seed([key; 32])
 }
 
 /// A view of a post.
-pub fn viewed(author: u8, status: Status, score: i64) -> PostRecord {
+pub(crate) fn viewed(author: u8, status: Status, score: i64) -> PostRecord {
     PostRecord {
         author: secret(author).public(),
         status,
@@ -43,7 +43,7 @@ pub fn viewed(author: u8, status: Status, score: i64) -> PostRecord {
 }
 
 /// A store, its index, and who searches.
-pub struct Library {
+pub(crate) struct Library {
     pub dir: PathBuf,
     pub store: Arc<Store>,
     pub index: Arc<Index>,
@@ -56,12 +56,12 @@ pub struct Library {
 static TICK: AtomicU64 = AtomicU64::new(1);
 
 impl Library {
-    pub fn new(name: &str) -> Library {
+    pub(crate) fn new(name: &str) -> Library {
         Library::at(scratch(name))
     }
 
     /// Opens what is in a directory.
-    pub fn at(dir: PathBuf) -> Library {
+    pub(crate) fn at(dir: PathBuf) -> Library {
         let store = Arc::new(Store::open(&dir.join("store"), Sizes::default()).expect("a store"));
         let index = Arc::new(Index::open(&dir.join("index"), store.id()).expect("an index"));
         let search = Search::new(store.clone(), index.clone(), Fixed::ZERO);
@@ -70,7 +70,7 @@ impl Library {
     }
 
     /// Says an event in a network.
-    pub fn say_in(&mut self, network: &str, key: u8, mut event: Value) -> Hex32 {
+    pub(crate) fn say_in(&mut self, network: &str, key: u8, mut event: Value) -> Hex32 {
         self.now += 60_000;
         event["v"] = 1.into();
         event["net"] = network.into();
@@ -85,26 +85,26 @@ impl Library {
     }
 
     /// Takes in an event that somebody else said.
-    pub fn append(&mut self, event: &Event, received_at: Millis, text: &str) {
+    pub(crate) fn append(&mut self, event: &Event, received_at: Millis, text: &str) {
         self.appender.event(event, received_at, text).expect("a store");
     }
 
-    pub fn say(&mut self, key: u8, event: Value) -> Hex32 {
+    pub(crate) fn say(&mut self, key: u8, event: Value) -> Hex32 {
         self.say_in("main", key, event)
     }
 
     /// A post that says something.
-    pub fn post(&mut self, key: u8, text: &str) -> Hex32 {
+    pub(crate) fn post(&mut self, key: u8, text: &str) -> Hex32 {
         self.say(key, json!({ "kind": "post", "text": text }))
     }
 
     /// Sets the view of a post.
-    pub fn view(&mut self, id: Hex32, view: &PostRecord) {
+    pub(crate) fn view(&mut self, id: Hex32, view: &PostRecord) {
         self.views.post("main", id, Some(view)).expect("a view");
     }
 
     /// Sets the reputation of a key.
-    pub fn reputation(&mut self, key: u8, reputation: i64) {
+    pub(crate) fn reputation(&mut self, key: u8, reputation: i64) {
         let key = secret(key).public();
         let zero = Fixed::ZERO;
         let view = AuthorRecord {
@@ -121,61 +121,61 @@ impl Library {
     }
 
     /// Makes an entry of an event.
-    pub fn entry(&mut self, id: Hex32, digest: bool, threads: &[Hex32]) {
+    pub(crate) fn entry(&mut self, id: Hex32, digest: bool, threads: &[Hex32]) {
         let entry = EntryRecord { threads: threads.to_vec() };
         self.views.entry("main", id, digest, Some(&entry)).expect("a view");
     }
 
     /// An entry is none any more.
-    pub fn forget_entry(&mut self, id: Hex32, digest: bool) {
+    pub(crate) fn forget_entry(&mut self, id: Hex32, digest: bool) {
         self.views.entry("main", id, digest, None).expect("a view");
     }
 
     /// What is shown for a thread.
-    pub fn shown(&mut self, root: Hex32, what: Shown, event: Hex32) {
+    pub(crate) fn shown(&mut self, root: Hex32, what: Shown, event: Hex32) {
         self.views.shown("main", root, what, Some(event)).expect("a view");
     }
 
     /// Publishes the views that were set.
-    pub fn publish(&mut self) {
+    pub(crate) fn publish(&mut self) {
         let tick = TICK.fetch_add(1, Ordering::Relaxed);
         let ticked = TickMark { tick, now: Millis(self.now), through: Seq(0) };
         self.store.publish(&std::mem::take(&mut self.views), ticked).expect("a store");
     }
 
     /// Makes durable what was said, without indexing it.
-    pub fn commit(&mut self) {
+    pub(crate) fn commit(&mut self) {
         self.appender.commit().expect("a store");
     }
 
     /// Makes durable and findable what was said, and publishes the views.
-    pub fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         self.commit();
         catch_up(&self.store, &self.index).expect("an index");
         self.publish();
     }
 
-    pub fn ask(&self, request: &Request) -> Result<Page, SearchError> {
+    pub(crate) fn ask(&self, request: &Request) -> Result<Page, SearchError> {
         self.search.search(request)
     }
 
     /// The hits of a query.
-    pub fn hits(&self, query: &str) -> Vec<Hit> {
+    pub(crate) fn hits(&self, query: &str) -> Vec<Hit> {
         self.ask(&all(query)).expect("an answer").hits
     }
 
     /// Their ids.
-    pub fn find(&self, query: &str) -> Vec<Hex32> {
+    pub(crate) fn find(&self, query: &str) -> Vec<Hex32> {
         self.hits(query).into_iter().map(|hit| hit.id).collect()
     }
 
-    pub fn find_with(&self, query: &str, filter: Filter) -> Vec<Hex32> {
+    pub(crate) fn find_with(&self, query: &str, filter: Filter) -> Vec<Hex32> {
         let page = self.ask(&Request { filter, ..all(query) }).expect("an answer");
         page.hits.into_iter().map(|hit| hit.id).collect()
     }
 }
 
 /// A query for as many hits as a page holds.
-pub fn all(query: &str) -> Request {
+pub(crate) fn all(query: &str) -> Request {
     Request { network: "main".into(), query: query.into(), limit: 50, ..Request::default() }
 }

@@ -6,15 +6,15 @@ use wats_oracle::build::{post, react, tie};
 use wats_oracle::world::{Held, Tick, World};
 
 /// Keys from this number on are no world's.
-pub const FIRST_KEY: u32 = 1_000;
+pub(crate) const FIRST_KEY: u32 = 1_000;
 /// Events from this number on are no world's.
-pub const FIRST_EVENT: u32 = 10_000;
+pub(crate) const FIRST_EVENT: u32 = 10_000;
 
-pub const TEXT: Evidence = Evidence::Text;
+pub(crate) const TEXT: Evidence = Evidence::Text;
 
 /// Events in the making, after those of a world, in its first network.
 #[derive(Clone)]
-pub struct Attempt {
+pub(crate) struct Attempt {
     pub now: Millis,
     events: Vec<EventFact>,
     told: usize,
@@ -23,18 +23,18 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    pub fn after(ticks: &[Tick]) -> Attempt {
+    pub(crate) fn after(ticks: &[Tick]) -> Attempt {
         let now = ticks.last().map_or(Millis(0), |tick| tick.now).after(Millis::HOUR);
         Attempt { now, events: Vec::new(), told: 0, keys: FIRST_KEY, names: FIRST_EVENT }
     }
 
-    pub fn key(&mut self) -> KeyId {
+    pub(crate) fn key(&mut self) -> KeyId {
         self.keys += 1;
         KeyId(self.keys - 1)
     }
 
     /// A new key that a profile vouches for.
-    pub fn vouched(&mut self, profile: KeyId) -> KeyId {
+    pub(crate) fn vouched(&mut self, profile: KeyId) -> KeyId {
         let key = self.key();
         let announce = self.say(key, Body::Announce { owner: None });
         self.say(profile, Body::React(React { vouch: Some(true), ..react(announce) }));
@@ -42,12 +42,12 @@ impl Attempt {
     }
 
     /// A name for an event that is to come.
-    pub fn name(&mut self) -> EventId {
+    pub(crate) fn name(&mut self) -> EventId {
         self.names += 1;
         EventId(self.names - 1)
     }
 
-    pub fn say(&mut self, author: KeyId, body: Body) -> EventId {
+    pub(crate) fn say(&mut self, author: KeyId, body: Body) -> EventId {
         let id = self.name();
         self.say_as(id, author, body);
         id
@@ -66,29 +66,29 @@ impl Attempt {
         });
     }
 
-    pub fn post(&mut self, id: EventId, author: KeyId, kind: PostKind, refs: &[EventId]) {
+    pub(crate) fn post(&mut self, id: EventId, author: KeyId, kind: PostKind, refs: &[EventId]) {
         let refs = refs.into();
         self.say_as(id, author, Body::Post(Post { refs, ..post(kind) }));
     }
 
-    pub fn ask(&mut self, author: KeyId) -> EventId {
+    pub(crate) fn ask(&mut self, author: KeyId) -> EventId {
         self.say(author, Body::Post(post(PostKind::Ask)))
     }
 
-    pub fn answer(&mut self, author: KeyId, ask: EventId) -> EventId {
+    pub(crate) fn answer(&mut self, author: KeyId, ask: EventId) -> EventId {
         let reply = Some(Reply { parent: ask, thread: ask });
         self.say(author, Body::Post(Post { reply, ..post(PostKind::Post) }))
     }
 
     /// What was said since the last tick.
-    pub fn tick(&mut self) -> Tick {
+    pub(crate) fn tick(&mut self) -> Tick {
         let events = self.events[self.told..].iter().map(|event| (event.clone(), 1)).collect();
         self.told = self.events.len();
         Tick { now: self.now, events, blobs: Vec::new() }
     }
 
     /// All that was said, as one tick.
-    pub fn all(&self) -> Tick {
+    pub(crate) fn all(&self) -> Tick {
         let events = self.events.iter().map(|event| (event.clone(), 1)).collect();
         Tick { now: self.now, events, blobs: Vec::new() }
     }
@@ -96,7 +96,7 @@ impl Attempt {
 
 /// A world's events as fresh keys would say them within seven days after `begin`: about their own
 /// events, or those of another world that has the same numbers.
-pub fn by_fresh_keys(world: &World, begin: Millis, work: u16) -> Vec<EventFact> {
+pub(crate) fn by_fresh_keys(world: &World, begin: Millis, work: u16) -> Vec<EventFact> {
     let mut held = Held::default();
     world.ticks().iter().for_each(|tick| held.apply(tick));
     let config = world.config();

@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 use wats_event::{Draft, Secret};
 
 /// An empty directory of a test's own.
-pub fn scratch(name: &str) -> PathBuf {
+pub(crate) fn scratch(name: &str) -> PathBuf {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("replay").join(name);
     // Left over from an earlier run, or not there.
     let _ = std::fs::remove_dir_all(&dir);
@@ -15,7 +15,7 @@ pub fn scratch(name: &str) -> PathBuf {
 }
 
 /// Runs `wats` in a directory.
-pub fn wats(dir: &Path, args: &[&str]) -> Output {
+pub(crate) fn wats(dir: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_wats"))
         .args(args)
         .current_dir(dir)
@@ -27,50 +27,50 @@ pub fn wats(dir: &Path, args: &[&str]) -> Output {
 }
 
 /// What it wrote to standard output.
-pub fn out(output: &Output) -> &str {
+pub(crate) fn out(output: &Output) -> &str {
     std::str::from_utf8(&output.stdout).expect("UTF-8")
 }
 
 /// What it wrote to standard error.
-pub fn err(output: &Output) -> &str {
+pub(crate) fn err(output: &Output) -> &str {
     std::str::from_utf8(&output.stderr).expect("UTF-8")
 }
 
 /// A day in milliseconds.
-pub const DAY: u64 = 86_400_000;
+pub(crate) const DAY: u64 = 86_400_000;
 
 /// When the logs of tests begin.
-pub const START: u64 = 1_767_225_600_000;
+pub(crate) const START: u64 = 1_767_225_600_000;
 
 /// A log in the making: one network, keys by number, a record a minute.
 #[derive(Default)]
-pub struct Log {
+pub(crate) struct Log {
     lines: Vec<String>,
     now: u64,
 }
 
 impl Log {
-    pub fn new() -> Log {
+    pub(crate) fn new() -> Log {
         Log { lines: Vec::new(), now: START }
     }
 
     /// The secret of a key.
-    pub fn secret(key: u8) -> Secret {
+    pub(crate) fn secret(key: u8) -> Secret {
         Secret::from_seed([key; 32])
     }
 
     /// The public key.
-    pub fn key(key: u8) -> String {
+    pub(crate) fn key(key: u8) -> String {
         Log::secret(key).public().to_string()
     }
 
     /// Signs an event now and records it; its id.
-    pub fn event(&mut self, key: u8, event: Value) -> String {
+    pub(crate) fn event(&mut self, key: u8, event: Value) -> String {
         self.event_in("main", key, event)
     }
 
     /// The same, in a network.
-    pub fn event_in(&mut self, net: &str, key: u8, mut event: Value) -> String {
+    pub(crate) fn event_in(&mut self, net: &str, key: u8, mut event: Value) -> String {
         self.now += 60_000;
         event["v"] = 1.into();
         event["net"] = net.into();
@@ -86,32 +86,32 @@ impl Log {
     }
 
     /// A react on an event.
-    pub fn react(&mut self, key: u8, on: &str, data: Value) -> String {
+    pub(crate) fn react(&mut self, key: u8, on: &str, data: Value) -> String {
         self.event(key, json!({ "kind": "react", "parent": on, "data": data }))
     }
 
     /// Adds a line as it is.
-    pub fn line(&mut self, line: &str) {
+    pub(crate) fn line(&mut self, line: &str) {
         self.lines.push(line.to_owned());
     }
 
     /// Lets time pass.
-    pub fn wait(&mut self, span: u64) {
+    pub(crate) fn wait(&mut self, span: u64) {
         self.now += span;
     }
 
     /// How many lines there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.lines.len()
     }
 
     /// The log as text.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         self.lines.iter().map(|line| format!("{line}\n")).collect()
     }
 
     /// Writes it, and a configuration with key 1 as the own profile.
-    pub fn write(&self, dir: &Path) {
+    pub(crate) fn write(&self, dir: &Path) {
         std::fs::write(dir.join("log.jsonl"), self.text()).expect("a log");
         let config = format!("[[network]]\nid = \"main\"\nprofiles = [\"{}\"]\n", Log::key(1));
         std::fs::write(dir.join("wats.toml"), config).expect("a configuration");

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test takes what it needs")]
 
 /// SplitMix64: a few lines, and the same numbers everywhere.
-pub struct Dice<'a> {
+pub(crate) struct Dice<'a> {
     /// Taken first.
     bytes: &'a [u8],
     state: u64,
@@ -10,16 +10,16 @@ pub struct Dice<'a> {
 
 impl<'a> Dice<'a> {
     /// Every number from the seed.
-    pub fn new(seed: u64) -> Dice<'a> {
+    pub(crate) fn new(seed: u64) -> Dice<'a> {
         Dice { bytes: &[], state: seed }
     }
 
     /// The bytes, as long as they last: a small change of them is a small change of what they decide.
-    pub fn of(bytes: &'a [u8]) -> Dice<'a> {
+    pub(crate) fn of(bytes: &'a [u8]) -> Dice<'a> {
         Dice { bytes, state: 0 }
     }
 
-    pub fn roll(&mut self) -> u64 {
+    pub(crate) fn roll(&mut self) -> u64 {
         if let Some((first, rest)) = self.bytes.split_first_chunk() {
             self.bytes = rest;
             return u64::from_le_bytes(*first);
@@ -32,12 +32,12 @@ impl<'a> Dice<'a> {
     }
 
     /// A number below `n`; 0 when that is 0.
-    pub fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         (self.roll() % n.max(1) as u64) as usize
     }
 
     /// Puts items into another order.
-    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last + 1));
         }

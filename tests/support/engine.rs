@@ -10,18 +10,18 @@ use wats_oracle::Views;
 use wats_oracle::world::Tick;
 
 /// The engine, and what its changes add up to.
-pub struct Running {
+pub(crate) struct Running {
     engine: Engine,
     pub views: Views,
 }
 
 impl Running {
-    pub fn start(config: &Config, workers: usize) -> Running {
+    pub(crate) fn start(config: &Config, workers: usize) -> Running {
         let engine = Engine::start(config.clone(), workers).expect("the engine starts");
         Running { engine, views: Views::default() }
     }
 
-    pub fn tick(&mut self, tick: &Tick) -> Vec<(View, i64)> {
+    pub(crate) fn tick(&mut self, tick: &Tick) -> Vec<(View, i64)> {
         let events = tick.events.iter().map(|(e, diff)| Change::Event(Box::new(e.clone()), *diff));
         let blobs = tick.blobs.iter().map(|(blob, diff)| Change::Blob(*blob, *diff));
         let changes = self.engine.tick(events.chain(blobs).collect(), tick.now).expect("the engine runs");
@@ -31,7 +31,7 @@ impl Running {
 }
 
 /// Applies a tick's changes, which must fit what was there.
-pub fn apply(views: &mut Views, changes: &[(View, i64)]) {
+pub(crate) fn apply(views: &mut Views, changes: &[(View, i64)]) {
     for (view, diff) in changes.iter().filter(|c| c.1 < 0).chain(changes.iter().filter(|c| c.1 > 0)) {
         assert!(diff.abs() == 1, "{view:?} changes {diff} times");
         apply_one(views, view, *diff > 0);
@@ -68,7 +68,7 @@ fn put<K: Ord, V: PartialEq + std::fmt::Debug>(map: &mut BTreeMap<K, V>, key: K,
 }
 
 /// Where two answers differ, in few words.
-pub fn differences(want: &Views, got: &Views) -> Vec<String> {
+pub(crate) fn differences(want: &Views, got: &Views) -> Vec<String> {
     let mut out = Vec::new();
     maps("post", &want.posts, &got.posts, &mut out);
     maps("author", &want.authors, &got.authors, &mut out);

@@ -6,7 +6,7 @@ use wats_event::{Code, MAX_DEPTH, Rules, canonical};
 use wats_model::ids::Millis;
 
 /// Feeds bytes to the event reader; panics where an invariant breaks.
-pub fn check(bytes: &[u8]) {
+pub(crate) fn check(bytes: &[u8]) {
     let rules = Rules::any();
     let verdict = wats_event::parse(bytes, &rules);
     assert_eq!(verdict, wats_event::parse(bytes, &rules), "a verdict depends on the bytes alone");

@@ -15,7 +15,7 @@ use wats_oracle::{State, Views, evaluate};
 
 /// A log, reduced to what the oracle starts from. Names are interned in the log's order, as a replay
 /// of the same lines does.
-pub struct Facts {
+pub(crate) struct Facts {
     intake: Interner,
     events: Vec<EventFact>,
     blobs: Vec<BlobId>,
@@ -24,7 +24,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    pub fn of(config: &Config, lines: &[Checked], until: Option<Millis>) -> Facts {
+    pub(crate) fn of(config: &Config, lines: &[Checked], until: Option<Millis>) -> Facts {
         let mut intake = Interner::new(config).expect("room for names");
         let mut changes = Vec::new();
         let mut refused = Vec::new();
@@ -68,13 +68,13 @@ impl Facts {
         }
     }
 
-    pub fn views(&self) -> Views {
+    pub(crate) fn views(&self) -> Views {
         let config = self.intake.config();
         evaluate(&State { config, events: &self.events, blobs: &self.blobs, now: self.now })
     }
 
     /// The held blobs that are not pinned, as section 8 evicts them: in increasing rank, of equals by hash.
-    pub fn eviction(&self) -> Vec<Hex32> {
+    pub(crate) fn eviction(&self) -> Vec<Hex32> {
         let held = self.views().blobs.into_values().filter(|blob| blob.held && !blob.pinned);
         let name = |blob| self.intake.blob_name(blob).expect("a name");
         let mut order: Vec<_> = held.map(|view| (view.rank, name(view.blob))).collect();
@@ -83,7 +83,7 @@ impl Facts {
     }
 
     /// The document that a replay must give.
-    pub fn document(&self) -> Value {
+    pub(crate) fn document(&self) -> Value {
         let views = self.views();
         let mut all: Vec<View> = views.posts.into_values().map(View::Post).collect();
         all.extend(views.authors.into_values().map(View::Author));

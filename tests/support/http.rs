@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// An answer.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub(crate) struct Answer {
     pub status: u16,
     pub head: String,
     pub body: Vec<u8>,
@@ -16,24 +16,24 @@ pub struct Answer {
 
 impl Answer {
     /// A header's value.
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let find = |line: &'_ str| line.split_once(':').is_some_and(|(n, _)| n.eq_ignore_ascii_case(name));
         self.head.lines().find(|line| find(line))?.split_once(':').map(|(_, value)| value.trim())
     }
 
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body)
             .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&self.body)))
     }
 
     /// The documents of the lines.
-    pub fn lines(&self) -> Vec<Value> {
+    pub(crate) fn lines(&self) -> Vec<Value> {
         let lines = self.body.split(|&b| b == b'\n').filter(|line| !line.is_empty());
         lines.map(|line| serde_json::from_slice(line).expect("JSON")).collect()
     }
 
     /// Status and code, in short.
-    pub fn short(&self) -> (u16, String) {
+    pub(crate) fn short(&self) -> (u16, String) {
         (self.status, self.json()["code"].as_str().unwrap_or_default().to_owned())
     }
 }
@@ -42,14 +42,14 @@ impl Answer {
 const LONG: Duration = Duration::from_secs(60);
 
 /// A connection.
-pub fn connect(to: SocketAddr) -> TcpStream {
+pub(crate) fn connect(to: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(to).expect("a node listens");
     stream.set_read_timeout(Some(LONG)).expect("a time-out");
     stream
 }
 
 /// The head of a request with a body of some length.
-pub fn head(method: &str, path: &str, headers: &[(&str, &str)], length: usize) -> String {
+pub(crate) fn head(method: &str, path: &str, headers: &[(&str, &str)], length: usize) -> String {
     let headers: String = headers.iter().map(|(n, v)| format!("{n}: {v}\r\n")).collect();
     format!(
         "{method} {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n"
@@ -57,12 +57,18 @@ pub fn head(method: &str, path: &str, headers: &[(&str, &str)], length: usize) -
 }
 
 /// One request on a connection of its own.
-pub fn call(to: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+pub(crate) fn call(
+    to: SocketAddr,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &[u8],
+) -> Answer {
     try_call(to, method, path, headers, body).expect("an answer")
 }
 
 /// The same, where the node may be gone.
-pub fn try_call(
+pub(crate) fn try_call(
     to: SocketAddr,
     method: &str,
     path: &str,
@@ -78,7 +84,7 @@ pub fn try_call(
 }
 
 /// Reads an answer, to the end of the connection.
-pub fn answer(mut stream: TcpStream) -> io::Result<Answer> {
+pub(crate) fn answer(mut stream: TcpStream) -> io::Result<Answer> {
     let mut all = Vec::new();
     let read = stream.read_to_end(&mut all);
     let end = all.windows(4).position(|w| w == b"\r\n\r\n");
@@ -109,19 +115,19 @@ fn unchunked(mut body: &[u8]) -> io::Result<Vec<u8>> {
     }
 }
 
-pub const JSON: (&str, &str) = ("Content-Type", "application/json");
-pub const LINES: (&str, &str) = ("Content-Type", "application/x-ndjson");
+pub(crate) const JSON: (&str, &str) = ("Content-Type", "application/json");
+pub(crate) const LINES: (&str, &str) = ("Content-Type", "application/x-ndjson");
 
 /// Sends one event.
-pub fn post(to: SocketAddr, event: &str) -> Answer {
+pub(crate) fn post(to: SocketAddr, event: &str) -> Answer {
     call(to, "POST", "/v1/events", &[JSON], event.as_bytes())
 }
 
 /// Sends events, one a line.
-pub fn post_lines(to: SocketAddr, lines: &str) -> Answer {
+pub(crate) fn post_lines(to: SocketAddr, lines: &str) -> Answer {
     call(to, "POST", "/v1/events", &[LINES], lines.as_bytes())
 }
 
-pub fn get(to: SocketAddr, path: &str) -> Answer {
+pub(crate) fn get(to: SocketAddr, path: &str) -> Answer {
     call(to, "GET", path, &[], b"")
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const LONG: Duration = Duration::from_secs(120);
 
 /// A program of its own that gives tools.
-pub struct Host {
+pub(crate) struct Host {
     child: Child,
     input: Option<ChildStdin>,
     said: Receiver<String>,
@@ -23,12 +23,12 @@ pub struct Host {
 
 impl Host {
     /// Starts it for the node of a directory, and shakes hands.
-    pub fn start(dir: &Path) -> Host {
+    pub(crate) fn start(dir: &Path) -> Host {
         Host::with(dir, &[])
     }
 
     /// The same, with arguments.
-    pub fn with(dir: &Path, arguments: &[&str]) -> Host {
+    pub(crate) fn with(dir: &Path, arguments: &[&str]) -> Host {
         let mut host = Host::raw(dir, arguments);
         let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {},
             "clientInfo": { "name": "test", "version": "1" } });
@@ -40,7 +40,7 @@ impl Host {
     }
 
     /// Starts it, and says nothing.
-    pub fn raw(dir: &Path, arguments: &[&str]) -> Host {
+    pub(crate) fn raw(dir: &Path, arguments: &[&str]) -> Host {
         let mut command = Command::new(env!("CARGO_BIN_EXE_wats"));
         command.args(["mcp", "--dir"]).arg(dir).env_remove("WATS_CONFIG");
         // A node that it starts must not take the usual port.
@@ -60,24 +60,24 @@ impl Host {
     }
 
     /// Sends a request; its number.
-    pub fn send(&mut self, method: &str, params: Value) -> u64 {
+    pub(crate) fn send(&mut self, method: &str, params: Value) -> u64 {
         self.next += 1;
         self.write(&json!({ "jsonrpc": "2.0", "id": self.next, "method": method, "params": params }));
         self.next
     }
 
     /// Sends a notification.
-    pub fn tell(&mut self, method: &str, params: Value) {
+    pub(crate) fn tell(&mut self, method: &str, params: Value) {
         self.write(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
     /// Begins to call a tool.
-    pub fn begin(&mut self, tool: &str, arguments: Value) -> u64 {
+    pub(crate) fn begin(&mut self, tool: &str, arguments: Value) -> u64 {
         self.send("tools/call", json!({ "name": tool, "arguments": arguments }))
     }
 
     /// The answer to a request. Whatever is said besides must be of the protocol too.
-    pub fn answer(&mut self, id: u64) -> Value {
+    pub(crate) fn answer(&mut self, id: u64) -> Value {
         if let Some(at) = self.kept.iter().position(|answer| answer["id"] == id) {
             return self.kept.swap_remove(at);
         }
@@ -95,7 +95,7 @@ impl Host {
     }
 
     /// Whether an answer comes within a time.
-    pub fn is_answered(&mut self, id: u64, within: Duration) -> bool {
+    pub(crate) fn is_answered(&mut self, id: u64, within: Duration) -> bool {
         if let Ok(line) = self.said.recv_timeout(within) {
             self.kept.push(serde_json::from_str(&line).expect("JSON"));
         }
@@ -103,19 +103,19 @@ impl Host {
     }
 
     /// Calls a tool: what it gives, or what it complains of.
-    pub fn call(&mut self, tool: &str, arguments: Value) -> Result<Value, String> {
+    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Result<Value, String> {
         let id = self.begin(tool, arguments);
         outcome(&self.answer(id))
     }
 
     /// Calls a tool that must do what it is asked.
-    pub fn good(&mut self, tool: &str, arguments: Value) -> Value {
+    pub(crate) fn good(&mut self, tool: &str, arguments: Value) -> Value {
         let shown = arguments.to_string();
         self.call(tool, arguments).unwrap_or_else(|e| panic!("{tool} {shown}: {e}"))
     }
 
     /// Closes its input, and waits until it ends.
-    pub fn end(mut self) -> ExitStatus {
+    pub(crate) fn end(mut self) -> ExitStatus {
         drop(self.input.take());
         let began = Instant::now();
         loop {
@@ -137,7 +137,7 @@ impl Drop for Host {
 }
 
 /// What the answer to a call of a tool holds.
-pub fn outcome(answer: &Value) -> Result<Value, String> {
+pub(crate) fn outcome(answer: &Value) -> Result<Value, String> {
     let result = &answer["result"];
     let words = result["content"][0]["text"].as_str().unwrap_or_default().to_owned();
     if !answer["error"].is_null() {

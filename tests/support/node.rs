@@ -16,10 +16,10 @@ use wats_node::{Node, NodeError, Phase, Settings};
 use wats_store::{Seq, Sizes, Store, StoreError};
 
 /// When tests begin.
-pub const START: Millis = Millis(1_767_225_600_000);
+pub(crate) const START: Millis = Millis(1_767_225_600_000);
 
 /// An empty directory of a test's own.
-pub fn scratch(name: &str) -> PathBuf {
+pub(crate) fn scratch(name: &str) -> PathBuf {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("node").join(name);
     // Left over from an earlier run, or not there.
     let _ = std::fs::remove_dir_all(&dir);
@@ -28,14 +28,14 @@ pub fn scratch(name: &str) -> PathBuf {
 }
 
 /// The secret of a key.
-pub fn secret(key: u16) -> Secret {
+pub(crate) fn secret(key: u16) -> Secret {
     let mut seed = [3; 32];
     seed[..2].copy_from_slice(&key.to_le_bytes());
     Secret::from_seed(seed)
 }
 
 /// Signs an event; its id and its text.
-pub fn signed_in(net: &str, key: u16, at: Millis, mut event: Value) -> (Hex32, String) {
+pub(crate) fn signed_in(net: &str, key: u16, at: Millis, mut event: Value) -> (Hex32, String) {
     event["v"] = 1.into();
     event["net"] = net.into();
     event["created_at"] = at.0.into();
@@ -47,22 +47,22 @@ pub fn signed_in(net: &str, key: u16, at: Millis, mut event: Value) -> (Hex32, S
 }
 
 /// A post of a key.
-pub fn post_of(key: u16, at: Millis, text: &str) -> (Hex32, String) {
+pub(crate) fn post_of(key: u16, at: Millis, text: &str) -> (Hex32, String) {
     signed_in("main", key, at, json!({ "kind": "post", "text": text }))
 }
 
 /// A react of a key.
-pub fn react_of(key: u16, at: Millis, on: Hex32, data: Value) -> (Hex32, String) {
+pub(crate) fn react_of(key: u16, at: Millis, on: Hex32, data: Value) -> (Hex32, String) {
     signed_in("main", key, at, json!({ "kind": "react", "parent": on, "data": data }))
 }
 
 /// A network whose reader is a key.
-pub fn network(id: &str, reader: Hex32) -> Network {
+pub(crate) fn network(id: &str, reader: Hex32) -> Network {
     Network { id: id.into(), profiles: vec![reader], distrusted: Vec::new(), pow_bits: 0 }
 }
 
 /// `main`, read by key 1, without limits on who sends.
-pub fn settings(dir: &Path) -> Settings {
+pub(crate) fn settings(dir: &Path) -> Settings {
     let config = Config { networks: Some(vec![network("main", secret(1).public())]), ..Config::default() };
     Settings {
         store: dir.join("store"),
@@ -86,7 +86,7 @@ pub fn settings(dir: &Path) -> Settings {
 }
 
 /// Opens a store that a node of this test has let go of.
-pub fn open(store: &Path) -> Store {
+pub(crate) fn open(store: &Path) -> Store {
     patiently(|| Store::open(store, Sizes::default()), is_locked).expect("the store opens")
 }
 
@@ -109,19 +109,19 @@ fn patiently<T, E>(open: impl Fn() -> Result<T, E>, is_locked: impl Fn(&E) -> bo
 }
 
 /// A running node.
-pub struct Running {
+pub(crate) struct Running {
     node: Option<Node>,
     pub settings: Settings,
     pub dir: PathBuf,
 }
 
 impl Running {
-    pub fn new(name: &str) -> Running {
+    pub(crate) fn new(name: &str) -> Running {
         Running::with(name, |_| {})
     }
 
     /// The same, with other settings.
-    pub fn with(name: &str, change: impl FnOnce(&mut Settings)) -> Running {
+    pub(crate) fn with(name: &str, change: impl FnOnce(&mut Settings)) -> Running {
         let dir = scratch(name);
         let mut settings = settings(&dir);
         change(&mut settings);
@@ -131,7 +131,7 @@ impl Running {
     }
 
     /// Starts it again.
-    pub fn start(&mut self) -> Result<(), NodeError> {
+    pub(crate) fn start(&mut self) -> Result<(), NodeError> {
         let node = patiently(
             || Node::start(self.settings.clone()),
             |e| matches!(e, NodeError::Store(e) if is_locked(e)),
@@ -141,33 +141,33 @@ impl Running {
         Ok(())
     }
 
-    pub fn stop(&mut self) {
+    pub(crate) fn stop(&mut self) {
         self.node.take().expect("it runs").stop().expect("it stops");
     }
 
-    pub fn node(&self) -> &Node {
+    pub(crate) fn node(&self) -> &Node {
         self.node.as_ref().expect("it runs")
     }
 
-    pub fn address(&self) -> SocketAddr {
+    pub(crate) fn address(&self) -> SocketAddr {
         self.node().address()
     }
 
-    pub fn store(&self) -> &Store {
+    pub(crate) fn store(&self) -> &Store {
         &self.node().core().store
     }
 
-    pub fn now(&self) -> Millis {
+    pub(crate) fn now(&self) -> Millis {
         self.settings.clock.now()
     }
 
     /// Lets time pass.
-    pub fn pass(&self, span: Millis) {
+    pub(crate) fn pass(&self, span: Millis) {
         self.settings.clock.set(self.now().after(span));
     }
 
     /// Waits until a condition holds.
-    pub fn until(&self, what: &str, holds: impl Fn(&Node) -> bool) {
+    pub(crate) fn until(&self, what: &str, holds: impl Fn(&Node) -> bool) {
         let began = Instant::now();
         while !holds(self.node()) {
             assert!(began.elapsed() < Duration::from_secs(120), "{what} is still to come");
@@ -178,7 +178,7 @@ impl Running {
 
     /// Waits until the views show everything that is held, at the clock's time, or at that of the latest
     /// record where the clock was set back since: what was received has happened.
-    pub fn settle(&self) {
+    pub(crate) fn settle(&self) {
         let records = self.store().records(Seq(0)).map(|item| item.expect("readable").1.received_at());
         let now = records.max().unwrap_or_default().max(self.now());
         self.until("the present", |node| {
@@ -191,20 +191,20 @@ impl Running {
     }
 
     /// Waits until it is settled, and compares its views with a replay of its export.
-    pub fn check(&self) {
+    pub(crate) fn check(&self) {
         self.settle();
         super::views::assert_views(self.store(), &self.settings.config);
     }
 
     /// The status that it shows of a post.
-    pub fn status(&self, post: Hex32) -> &'static str {
+    pub(crate) fn status(&self, post: Hex32) -> &'static str {
         let post = self.store().read().post("main", post).expect("readable").expect("a view of the post");
         post.status.name()
     }
 }
 
 /// A generated log: its plan, and its events as a client would send them.
-pub fn generated(seed: u64, events: u64) -> (Plan, Vec<String>) {
+pub(crate) fn generated(seed: u64, events: u64) -> (Plan, Vec<String>) {
     let plan =
         Plan { events, seed, start: Millis(START.0 - 60 * Millis::DAY.0), days: 60, ..Plan::default() };
     let texts = Generator::new(&plan).filter_map(|record| match record.said {

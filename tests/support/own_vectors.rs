@@ -7,9 +7,9 @@ use wats_oracle::build::{Build, react};
 const DAY: fn(u64) -> Millis = Millis::days;
 
 /// A story: its name, what was said, and when it is looked at.
-pub type Told = (&'static str, Build, Millis);
+pub(crate) type Told = (&'static str, Build, Millis);
 
-pub fn stories() -> Vec<Told> {
+pub(crate) fn stories() -> Vec<Told> {
     vec![
         ("strangers", strangers(), DAY(40)),
         ("crowd_of_one_sponsor", crowd(), DAY(10)),

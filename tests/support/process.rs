@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 const LONG: Duration = Duration::from_secs(120);
 
 /// A running `wats node`.
-pub struct Process {
+pub(crate) struct Process {
     child: Child,
     words: Mutex<mpsc::Receiver<String>>,
     said: Vec<String>,
@@ -23,7 +23,7 @@ pub struct Process {
 
 impl Process {
     /// Starts it on a directory, and waits until it is ready.
-    pub fn start(dir: &Path, env: &[(&str, &Path)]) -> Process {
+    pub(crate) fn start(dir: &Path, env: &[(&str, &Path)]) -> Process {
         let mut command = Command::new(env!("CARGO_BIN_EXE_wats"));
         command.args(["node", "--listen", "127.0.0.1:0", "--log", "info", "--dir"]).arg(dir);
         command.envs(env.iter().copied()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -55,7 +55,7 @@ impl Process {
     }
 
     /// Starts it on a directory, and kills it that much later: while it opens its store, or reads it.
-    pub fn kill_at_start(dir: &Path, after: Duration) {
+    pub(crate) fn kill_at_start(dir: &Path, after: Duration) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_wats"));
         command.args(["node", "--listen", "127.0.0.1:0", "--log", "off", "--dir"]).arg(dir);
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().expect("wats runs");
@@ -65,27 +65,27 @@ impl Process {
     }
 
     /// What it has logged so far, line by line.
-    pub fn said(&mut self) -> &[String] {
+    pub(crate) fn said(&mut self) -> &[String] {
         let words = self.words.get_mut().unwrap_or_else(PoisonError::into_inner);
         self.said.extend(words.try_iter());
         &self.said
     }
 
     /// `kill -9`, while others still hold it.
-    pub fn signal_kill(&self) {
+    pub(crate) fn signal_kill(&self) {
         let pid = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw);
         rustix::process::kill_process(pid.expect("a process"), rustix::process::Signal::KILL)
             .expect("killed");
     }
 
     /// `kill -9`
-    pub fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         self.child.kill().expect("killed");
         self.child.wait().expect("it ends");
     }
 
     /// Asks it to stop, and waits until it has.
-    pub fn stop(mut self) {
+    pub(crate) fn stop(mut self) {
         let pid = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw);
         rustix::process::kill_process(pid.expect("a process"), rustix::process::Signal::TERM).expect("told");
         let ended = self.child.wait().expect("it ends");

@@ -20,7 +20,7 @@ const LAST: u64 = (1 << 53) - 1;
 
 /// Makes the log that these choices give and checks its replay; gives the number of posts held at the
 /// end.
-pub fn check(mut dice: Dice<'_>) -> usize {
+pub(crate) fn check(mut dice: Dice<'_>) -> usize {
     let world = World::from_seed(dice.roll(), 10 + dice.below(110));
     let world = World { pow_bits: 0, ..world };
     let config = Config::parse(&signed::toml(&world.config()), "wats.toml").expect("a configuration");
@@ -40,7 +40,7 @@ pub fn check(mut dice: Dice<'_>) -> usize {
 }
 
 /// A replay of these bytes.
-pub fn check_log(
+pub(crate) fn check_log(
     log: &[u8],
     config: &Config,
     until: Option<Millis>,
@@ -71,7 +71,7 @@ pub fn check_log(
 }
 
 /// Posts that each contradict the last, and reacts that contradict each other, in long chains.
-pub fn check_chain(length: u64) {
+pub(crate) fn check_chain(length: u64) {
     let mut b = Build::new();
     let me = b.profile();
     let keys: [KeyId; 5] = std::array::from_fn(|_| b.key());

@@ -10,22 +10,22 @@ use wats_model::policy::Config;
 use wats_oracle::world::Tick;
 
 /// The names of the networks.
-pub const NETWORKS: [&str; 2] = ["main", "side"];
+pub(crate) const NETWORKS: [&str; 2] = ["main", "side"];
 
 /// The secret of the key of this number.
-pub fn secret(key: KeyId) -> Secret {
+pub(crate) fn secret(key: KeyId) -> Secret {
     let mut seed = [7; 32];
     seed[..4].copy_from_slice(&key.0.to_le_bytes());
     Secret::from_seed(seed)
 }
 
 /// The hash of the blob of this number.
-pub fn blob_name(blob: BlobId) -> String {
+pub(crate) fn blob_name(blob: BlobId) -> String {
     format!("{:064x}", 0xb10b_0000_0000u64 + u64::from(blob.0))
 }
 
 /// The configuration, as a file.
-pub fn toml(config: &Config) -> String {
+pub(crate) fn toml(config: &Config) -> String {
     let keys = |keys: &[KeyId]| {
         keys.iter().map(|&k| format!("\"{}\"", secret(k).public())).collect::<Vec<_>>().join(", ")
     };
@@ -43,7 +43,7 @@ pub fn toml(config: &Config) -> String {
 }
 
 /// The log of these ticks: a line for each event, each copy that came earlier, and each blob.
-pub fn log(ticks: &[Tick]) -> Vec<String> {
+pub(crate) fn log(ticks: &[Tick]) -> Vec<String> {
     let mut pen = Pen::default();
     for (fact, _) in ticks.iter().flat_map(|tick| &tick.events).filter(|(_, diff)| *diff > 0) {
         pen.facts.entry(fact.id).or_insert(fact);
@@ -63,7 +63,7 @@ pub fn log(ticks: &[Tick]) -> Vec<String> {
 }
 
 /// A record of an event.
-pub fn record(received_at: u64, event: &str) -> String {
+pub(crate) fn record(received_at: u64, event: &str) -> String {
     format!(r#"{{"received_at":{received_at},"event":{event}}}"#)
 }
 

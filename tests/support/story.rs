@@ -16,10 +16,10 @@ use wats_oracle::build::{Build, react};
 use wats_oracle::world::Tick;
 
 /// So many days after the beginning.
-pub const DAY: fn(u64) -> Millis = Millis::days;
+pub(crate) const DAY: fn(u64) -> Millis = Millis::days;
 
 /// A story, and the engine that listens.
-pub struct Story {
+pub(crate) struct Story {
     build: Build,
     engine: Option<Running>,
     held: BTreeMap<EventId, EventFact>,
@@ -41,7 +41,7 @@ impl DerefMut for Story {
 }
 
 impl Story {
-    pub fn new() -> Story {
+    pub(crate) fn new() -> Story {
         Story {
             build: Build::new(),
             engine: None,
@@ -52,7 +52,7 @@ impl Story {
     }
 
     /// A reader, and keys that it vouches for on the first day.
-    pub fn vouched<const N: usize>() -> (Story, KeyId, [KeyId; N]) {
+    pub(crate) fn vouched<const N: usize>() -> (Story, KeyId, [KeyId; N]) {
         let mut story = Story::new();
         let me = story.profile();
         let keys = std::array::from_fn(|_| story.key());
@@ -63,7 +63,7 @@ impl Story {
     }
 
     /// The views at this time; it never goes back.
-    pub fn at(&mut self, now: Millis) -> Views {
+    pub(crate) fn at(&mut self, now: Millis) -> Views {
         assert!(now >= self.now, "time goes on");
         self.now = now;
         let want = self.build.views(now);
@@ -100,20 +100,20 @@ impl Story {
         tick
     }
 
-    pub fn post_at(&mut self, post: EventId, now: Millis) -> PostView {
+    pub(crate) fn post_at(&mut self, post: EventId, now: Millis) -> PostView {
         self.at(now).posts[&post].clone()
     }
 
-    pub fn status(&mut self, post: EventId, now: Millis) -> Status {
+    pub(crate) fn status(&mut self, post: EventId, now: Millis) -> Status {
         self.post_at(post, now).status
     }
 
-    pub fn author_at(&mut self, key: KeyId, now: Millis) -> AuthorView {
+    pub(crate) fn author_at(&mut self, key: KeyId, now: Millis) -> AuthorView {
         self.at(now).authors[&key].clone()
     }
 
     /// A react -1 without evidence that names events.
-    pub fn contradict_naming(
+    pub(crate) fn contradict_naming(
         &mut self,
         by: KeyId,
         target: EventId,
@@ -125,20 +125,27 @@ impl Story {
     }
 
     /// A react of this value whose evidence is a blob that it attaches.
-    pub fn show(&mut self, by: KeyId, target: EventId, value: i8, blob: BlobId, at: Millis) -> EventId {
+    pub(crate) fn show(
+        &mut self,
+        by: KeyId,
+        target: EventId,
+        value: i8,
+        blob: BlobId,
+        at: Millis,
+    ) -> EventId {
         let (value, evidence, blobs) = (Some(value), Evidence::Blob(blob), [blob].into());
         self.react(by, React { value, evidence, blobs, ..react(target) }, at)
     }
 
     /// A vouch by each of some keys.
-    pub fn vouch_each(&mut self, by: &[KeyId], other: KeyId, at: Millis) {
+    pub(crate) fn vouch_each(&mut self, by: &[KeyId], other: KeyId, at: Millis) {
         for k in by {
             self.vouch(*k, other, at);
         }
     }
 
     /// So many new keys.
-    pub fn keys<const N: usize>(&mut self) -> [KeyId; N] {
+    pub(crate) fn keys<const N: usize>(&mut self) -> [KeyId; N] {
         std::array::from_fn(|_| self.key())
     }
 }

@@ -10,10 +10,10 @@ use wats_event::log::{Checked, Options, Source, read};
 use wats_model::ids::Millis;
 
 /// Everything in one tick.
-pub const ONE_TICK: Bounds = Bounds { records: usize::MAX, span: Millis(u64::MAX) };
+pub(crate) const ONE_TICK: Bounds = Bounds { records: usize::MAX, span: Millis(u64::MAX) };
 
 /// A vector, its lines judged.
-pub struct Vector {
+pub(crate) struct Vector {
     pub name: String,
     pub config: Config,
     pub lines: Vec<Checked>,
@@ -22,7 +22,7 @@ pub struct Vector {
 }
 
 impl Vector {
-    pub fn load(folder: &Path) -> Vector {
+    pub(crate) fn load(folder: &Path) -> Vector {
         let config = Config::load(&folder.join("wats.toml")).expect("a configuration");
         let log = bytes(&folder.join("log.jsonl"));
         Vector {
@@ -34,7 +34,7 @@ impl Vector {
     }
 
     /// Where a replay of these lines, in this order, differs from what is expected.
-    pub fn differences(&self, lines: &[Checked], workers: usize, bounds: Bounds) -> Vec<String> {
+    pub(crate) fn differences(&self, lines: &[Checked], workers: usize, bounds: Bounds) -> Vec<String> {
         let now = Millis(self.want["now"].as_u64().expect("a time"));
         let got = document(&self.config, lines, Some(now), workers, bounds);
         let mut differences = Vec::new();
@@ -43,7 +43,12 @@ impl Vector {
     }
 
     /// The same, where the lines' places may have changed: of what was refused, only the codes count.
-    pub fn differences_in_any_order(&self, lines: &[Checked], workers: usize, bounds: Bounds) -> Vec<String> {
+    pub(crate) fn differences_in_any_order(
+        &self,
+        lines: &[Checked],
+        workers: usize,
+        bounds: Bounds,
+    ) -> Vec<String> {
         let now = Millis(self.want["now"].as_u64().expect("a time"));
         let mut got = document(&self.config, lines, Some(now), workers, bounds);
         let mut want = self.want.clone();
@@ -72,7 +77,7 @@ fn codes(refused: &Value) -> Vec<String> {
 }
 
 /// The folders with vectors in a directory, sorted; none when it is not there.
-pub fn folders(directory: &Path) -> Vec<PathBuf> {
+pub(crate) fn folders(directory: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(directory) else {
         return Vec::new();
     };
@@ -97,14 +102,14 @@ fn bytes(path: &Path) -> Vec<u8> {
 }
 
 /// The lines of a log, judged.
-pub fn judge(log: Vec<u8>, config: &Config) -> Vec<Checked> {
+pub(crate) fn judge(log: Vec<u8>, config: &Config) -> Vec<Checked> {
     let source = Source::from_reader("log", std::io::Cursor::new(log)).expect("a log");
     let lines = read(source, &Options::new(config.rules()));
     lines.map(|line| line.expect("a log that can be read to its end")).collect()
 }
 
 /// The document that a replay of these lines gives.
-pub fn document(
+pub(crate) fn document(
     config: &Config,
     lines: &[Checked],
     until: Option<Millis>,
@@ -128,7 +133,7 @@ pub fn document(
 }
 
 /// A replay of these lines, at its end.
-pub fn replayed(
+pub(crate) fn replayed(
     config: &Config,
     lines: &[Checked],
     until: Option<Millis>,
@@ -145,7 +150,7 @@ pub fn replayed(
 }
 
 /// What is expected must be there and equal; there are no other posts and authors; entries are a set.
-pub fn compare(want: &Value, got: &Value, path: &str, differences: &mut Vec<String>) {
+pub(crate) fn compare(want: &Value, got: &Value, path: &str, differences: &mut Vec<String>) {
     match (want, got) {
         (Value::Object(want), Value::Object(got)) => {
             for (name, want) in want {

@@ -20,12 +20,12 @@ use wats_store::{
 };
 
 /// The log of a store.
-pub fn exported(store: &Store) -> String {
+pub(crate) fn exported(store: &Store) -> String {
     exported_to(store, store.last().expect("a sequence"))
 }
 
 /// The log of a store up to a place.
-pub fn exported_to(store: &Store, last: Seq) -> String {
+pub(crate) fn exported_to(store: &Store, last: Seq) -> String {
     let mut log = String::new();
     export(store, &Wanted::default(), last, |line| {
         log.push_str(line);
@@ -38,14 +38,14 @@ pub fn exported_to(store: &Store, last: Seq) -> String {
 
 /// Fails where the views of a store are not what a replay of its export gives at their time, up to the
 /// record that they are of.
-pub fn assert_views(store: &Store, config: &Config) {
+pub(crate) fn assert_views(store: &Store, config: &Config) {
     if let Err(why) = check_views(store, config) {
         panic!("{why}");
     }
 }
 
 /// The same, telling how they differ.
-pub fn check_views(store: &Store, config: &Config) -> Result<(), String> {
+pub(crate) fn check_views(store: &Store, config: &Config) -> Result<(), String> {
     let reader = store.read();
     let ticked = reader.ticked().map_err(|e| e.to_string())?;
     let replay = replayed(exported_to(store, ticked.through), config, ticked.now);
@@ -219,7 +219,7 @@ fn lists(reader: &Reader<'_>, replay: &Replay) -> Result<(), String> {
 }
 
 /// A replay of a log, at a time.
-pub fn replayed(log: String, config: &Config, now: Millis) -> Replay {
+pub(crate) fn replayed(log: String, config: &Config, now: Millis) -> Replay {
     let mut replay = Replay::start(config, Some(now), 1, Bounds::BULK).expect("the engine starts");
     let source = Source::from_reader("export", Cursor::new(log.into_bytes())).expect("a log");
     let options = Options { skip_signatures: true, ..Options::new(config.rules()) };
@@ -232,7 +232,7 @@ pub fn replayed(log: String, config: &Config, now: Millis) -> Replay {
 }
 
 /// The views of a network, as a replay's document has them.
-pub fn shown(reader: &Reader<'_>, network: &str) -> Result<Value, StoreError> {
+pub(crate) fn shown(reader: &Reader<'_>, network: &str) -> Result<Value, StoreError> {
     let mut posts = serde_json::Map::new();
     for (id, post) in reader.posts(network)? {
         let mut json = json!({
@@ -286,7 +286,7 @@ fn authors(all: &[(Hex32, AuthorRecord)]) -> Value {
 }
 
 /// The first difference of two documents.
-pub fn differ(want: &Value, got: &Value) -> Option<String> {
+pub(crate) fn differ(want: &Value, got: &Value) -> Option<String> {
     match (want, got) {
         (Value::Object(a), Value::Object(b)) => a.keys().chain(b.keys()).find_map(|key| {
             let of = |map: &serde_json::Map<String, Value>| map.get(key).cloned().unwrap_or_default();

@@ -18,22 +18,22 @@ const LONGEST: u64 = 36_525 * Millis::DAY.0;
 
 impl Values<'_> {
     /// An error at a byte of the file.
-    pub fn wrong_at(&self, at: usize, what: impl Into<String>) -> ConfigError {
+    pub(crate) fn wrong_at(&self, at: usize, what: impl Into<String>) -> ConfigError {
         let line = 1 + self.text.bytes().take(at).filter(|&b| b == b'\n').count();
         ConfigError::Wrong { file: self.file.to_owned(), line, what: what.into() }
     }
 
     /// An error at a value.
-    pub fn wrong<T>(&self, at: &Spanned<T>, what: impl Into<String>) -> ConfigError {
+    pub(crate) fn wrong<T>(&self, at: &Spanned<T>, what: impl Into<String>) -> ConfigError {
         self.wrong_at(at.span().start, what)
     }
 
     /// An unknown key, and which there are.
-    pub fn unknown<T>(&self, at: &Spanned<T>, key: &str, known: &str) -> ConfigError {
+    pub(crate) fn unknown<T>(&self, at: &Spanned<T>, key: &str, known: &str) -> ConfigError {
         self.wrong(at, format!("unknown key `{key}`; there are {known}"))
     }
 
-    pub fn table<'v, 'i>(
+    pub(crate) fn table<'v, 'i>(
         &self,
         value: &'v Spanned<DeValue<'i>>,
         name: &str,
@@ -41,7 +41,7 @@ impl Values<'_> {
         value.get_ref().as_table().ok_or_else(|| self.wrong(value, format!("`{name}` must be a table")))
     }
 
-    pub fn array<'v, 'i>(
+    pub(crate) fn array<'v, 'i>(
         &self,
         value: &'v Spanned<DeValue<'i>>,
         name: &str,
@@ -52,20 +52,20 @@ impl Values<'_> {
     }
 
     /// The name of a network, by the rule for `net` (section 1).
-    pub fn network_id(&self, value: &Spanned<DeValue<'_>>) -> Result<String, ConfigError> {
+    pub(crate) fn network_id(&self, value: &Spanned<DeValue<'_>>) -> Result<String, ConfigError> {
         let id = value.get_ref().as_str().filter(|id| wats_event::fields::is_network(id));
         let form = "`id` must be 1 to 64 of a-z, 0-9, `.`, `_` and `-`";
         id.map(str::to_owned).ok_or_else(|| self.wrong(value, form))
     }
 
     /// A text.
-    pub fn text(&self, value: &Spanned<DeValue<'_>>, key: &str) -> Result<String, ConfigError> {
+    pub(crate) fn text(&self, value: &Spanned<DeValue<'_>>, key: &str) -> Result<String, ConfigError> {
         let text = value.get_ref().as_str();
         text.map(str::to_owned).ok_or_else(|| self.wrong(value, format!("`{key}` must be a text")))
     }
 
     /// An integer in a range.
-    pub fn count(
+    pub(crate) fn count(
         &self,
         value: &Spanned<DeValue<'_>>,
         key: &str,
@@ -80,7 +80,7 @@ impl Values<'_> {
     }
 
     /// A decimal number of at most nine digits after the point, in a range given in billionths.
-    pub fn fixed(
+    pub(crate) fn fixed(
         &self,
         value: &Spanned<DeValue<'_>>,
         key: &str,
@@ -100,7 +100,12 @@ impl Values<'_> {
     }
 
     /// A span like `"180d"`, `"12h"`, `"90m"`, `"30s"` or `"500ms"`.
-    pub fn span(&self, value: &Spanned<DeValue<'_>>, key: &str, least: u64) -> Result<Millis, ConfigError> {
+    pub(crate) fn span(
+        &self,
+        value: &Spanned<DeValue<'_>>,
+        key: &str,
+        least: u64,
+    ) -> Result<Millis, ConfigError> {
         let read = value.get_ref().as_str().and_then(milliseconds);
         read.filter(|ms| (least..=LONGEST).contains(ms)).map(Millis).ok_or_else(|| {
             let form = "a span like \"180d\", \"12h\", \"90m\", \"30s\" or \"500ms\"";

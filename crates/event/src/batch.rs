@@ -42,7 +42,7 @@ pub(super) struct Signed {
 
 impl Signed {
     /// Takes a signature apart; none when `s` or `R` is not canonical or `R` is of small order.
-    pub fn read(index: usize, event: &Event, key: EdwardsPoint) -> Option<Signed> {
+    pub(crate) fn read(index: usize, event: &Event, key: EdwardsPoint) -> Option<Signed> {
         let (r, s) = halves(&event.sig);
         if !is_canonical(&r) {
             return None;

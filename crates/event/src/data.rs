@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub const MAX_OWNER_BYTES: usize = 256;
 
 /// Checks `data` as far as its kind has rules, and reduces the event to what the engine needs of it.
-pub fn check(fields: &Fields<'_>) -> Result<Content, Refusal> {
+pub(crate) fn check(fields: &Fields<'_>) -> Result<Content, Refusal> {
     let none = Members::default();
     let data = fields.data.unwrap_or(&none);
     let reply = fields.parent.zip(fields.thread);
@@ -35,7 +35,7 @@ pub fn check(fields: &Fields<'_>) -> Result<Content, Refusal> {
 }
 
 /// The words to quote of an event, where it may be an argument or is a post to show (section 6).
-pub fn quote(fields: &Fields<'_>) -> Option<Box<str>> {
+pub(crate) fn quote(fields: &Fields<'_>) -> Option<Box<str>> {
     match fields.kind {
         Kind::Announce | Kind::Other => None,
         // Words that are hidden altogether leave the word to the text.
@@ -55,7 +55,7 @@ fn evidence_words<'j>(fields: &Fields<'j>) -> Option<&'j str> {
 }
 
 /// *Blank* text has only Unicode White_Space (section 1.3), which is what `char::is_whitespace` tests.
-pub fn is_blank(text: &str) -> bool {
+pub(crate) fn is_blank(text: &str) -> bool {
     text.chars().all(char::is_whitespace)
 }
 

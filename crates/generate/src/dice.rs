@@ -10,12 +10,12 @@
 pub(super) struct Dice(u64);
 
 impl Dice {
-    pub fn new(seed: u64) -> Dice {
+    pub(crate) fn new(seed: u64) -> Dice {
         Dice(seed)
     }
 
     /// The next 64 bits.
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -24,28 +24,28 @@ impl Dice {
     }
 
     /// A number less than `n`, all alike; 0 when `n` is.
-    pub fn below(&mut self, n: u64) -> u64 {
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
     }
 
     /// An index of a collection of `len`.
-    pub fn index(&mut self, len: usize) -> usize {
+    pub(crate) fn index(&mut self, len: usize) -> usize {
         self.below(len as u64) as usize
     }
 
     /// Whether something happens that happens so often in a thousand times.
-    pub fn chance(&mut self, per_mille: u64) -> bool {
+    pub(crate) fn chance(&mut self, per_mille: u64) -> bool {
         self.below(1000) < per_mille
     }
 
     /// One of the items; there must be one.
-    pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
+    pub(crate) fn pick<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.index(items.len())]
     }
 
     /// A rank less than `n`, where a rank twice as far down comes half as often: Zipf's law with
     /// exponent 1, in steps of powers of two.
-    pub fn skewed(&mut self, n: u64) -> u64 {
+    pub(crate) fn skewed(&mut self, n: u64) -> u64 {
         let octaves = u64::from(u64::BITS - n.leading_zeros());
         loop {
             let octave = 1 << self.below(octaves);
@@ -57,12 +57,12 @@ impl Dice {
     }
 
     /// A duration below `most`, each doubling as likely as the one before: minutes as often as days.
-    pub fn span(&mut self, most: u64) -> u64 {
+    pub(crate) fn span(&mut self, most: u64) -> u64 {
         self.skewed(most)
     }
 
     /// 32 bytes.
-    pub fn bytes(&mut self) -> [u8; 32] {
+    pub(crate) fn bytes(&mut self) -> [u8; 32] {
         let mut bytes = [0; 32];
         for part in bytes.chunks_exact_mut(8) {
             part.copy_from_slice(&self.next().to_le_bytes());

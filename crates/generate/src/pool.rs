@@ -20,7 +20,7 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    pub fn new(script: Script) -> Pool {
+    pub(crate) fn new(script: Script) -> Pool {
         let threads = thread::available_parallelism().map_or(1, NonZero::get);
         // Bounded, so that a slow reader does not make the memory grow.
         let (jobs, to_do) = bounded::<Job>(threads);

@@ -66,7 +66,7 @@ pub(super) struct Unsigned {
 
 impl Line {
     /// The record, signed or with a signature of zeros.
-    pub fn finish(self, signed: bool) -> Record {
+    pub(crate) fn finish(self, signed: bool) -> Record {
         match self {
             Line::Event(event) => {
                 Record { received_at: Millis(event.received_at), said: Said::Event(event.finish(signed)) }

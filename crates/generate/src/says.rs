@@ -60,32 +60,32 @@ pub(super) enum Evidence<'a> {
 
 impl<'a> Says<'a> {
     /// A post-like event that is not a reply.
-    pub fn root(kind: &'a str, title: &'a str, text: &'a str) -> Says<'a> {
+    pub(crate) fn root(kind: &'a str, title: &'a str, text: &'a str) -> Says<'a> {
         Says { kind, title, text, ..Says::default() }
     }
 
     /// A post in reply to another event of a thread.
-    pub fn reply(parent: Hex32, thread: Hex32, text: &'a str) -> Says<'a> {
+    pub(crate) fn reply(parent: Hex32, thread: Hex32, text: &'a str) -> Says<'a> {
         Says { parent: Some(parent), thread: Some(thread), ..Says::root("post", "", text) }
     }
 
     /// A digest of sources.
-    pub fn digest(title: &'a str, text: &'a str, refs: &'a [Hex32]) -> Says<'a> {
+    pub(crate) fn digest(title: &'a str, text: &'a str, refs: &'a [Hex32]) -> Says<'a> {
         Says { refs, ..Says::root(DIGEST, title, text) }
     }
 
     /// A react on a target.
-    pub fn react(target: Hex32, data: Data<'a>) -> Says<'a> {
+    pub(crate) fn react(target: Hex32, data: Data<'a>) -> Says<'a> {
         Says { kind: "react", parent: Some(target), data, ..Says::default() }
     }
 
     /// An announce, with an owner where there is one.
-    pub fn announce(owner: Option<&'a str>, text: &'a str) -> Says<'a> {
+    pub(crate) fn announce(owner: Option<&'a str>, text: &'a str) -> Says<'a> {
         Says { kind: "announce", text, data: Data { owner, ..Data::default() }, ..Says::default() }
     }
 
     /// Writes the canonical bytes; gives where `id` and `sig` go.
-    pub fn write(&self, net: &str, by: &Agent, created_at: u64, out: &mut Vec<u8>) -> (usize, usize) {
+    pub(crate) fn write(&self, net: &str, by: &Agent, created_at: u64, out: &mut Vec<u8>) -> (usize, usize) {
         let mut w = Writer::open(out);
         if !self.attachments.is_empty() {
             w.list("attachments", self.attachments, attachment);

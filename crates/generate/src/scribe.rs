@@ -19,7 +19,7 @@ pub(super) struct Agent {
 
 impl Agent {
     /// The key of a number: 0 is the reader's own profile.
-    pub fn new(seed: u64, number: u64) -> Agent {
+    pub(crate) fn new(seed: u64, number: u64) -> Agent {
         let mut hasher = blake3::Hasher::new_derive_key("wats generate v1: key");
         hasher.update(&seed.to_le_bytes());
         hasher.update(&number.to_le_bytes());
@@ -43,16 +43,16 @@ pub(super) struct Scribe {
 }
 
 impl Scribe {
-    pub fn new(net: &str, seed: u64, start: Millis, pace: u64) -> Scribe {
+    pub(crate) fn new(net: &str, seed: u64, start: Millis, pace: u64) -> Scribe {
         Scribe { net: net.to_owned(), seed, dice: Dice::new(seed), now: start.0, pace, out: VecDeque::new() }
     }
 
-    pub fn agent(&self, number: u64) -> Agent {
+    pub(crate) fn agent(&self, number: u64) -> Agent {
         Agent::new(self.seed, number)
     }
 
     /// Writes an event that is received now, without putting it into the log.
-    pub fn write(&self, by: &Agent, created_at: u64, says: &Says<'_>) -> Unsigned {
+    pub(crate) fn write(&self, by: &Agent, created_at: u64, says: &Says<'_>) -> Unsigned {
         let mut text = Vec::with_capacity(512 + says.text.len());
         let (id_at, sig_at) = says.write(&self.net, by, created_at, &mut text);
         Unsigned {
@@ -67,7 +67,7 @@ impl Scribe {
     }
 
     /// Writes an event whose id has the given number of leading zero bits.
-    pub fn mine(&self, by: &Agent, created_at: u64, says: &Says<'_>, bits: u16) -> Unsigned {
+    pub(crate) fn mine(&self, by: &Agent, created_at: u64, says: &Says<'_>, bits: u16) -> Unsigned {
         let mut says = says.clone();
         let mut nonce = 0;
         loop {
@@ -81,7 +81,7 @@ impl Scribe {
     }
 
     /// Puts an event into the log as received now, and lets time pass.
-    pub fn send(&mut self, mut event: Unsigned) -> Hex32 {
+    pub(crate) fn send(&mut self, mut event: Unsigned) -> Hex32 {
         event.received_at = self.now;
         let id = event.id;
         self.out.push_back(Line::Event(event));
@@ -90,12 +90,12 @@ impl Scribe {
     }
 
     /// Writes an event created now and puts it into the log.
-    pub fn say(&mut self, by: &Agent, says: &Says<'_>) -> Hex32 {
+    pub(crate) fn say(&mut self, by: &Agent, says: &Says<'_>) -> Hex32 {
         self.send(self.write(by, self.now, says))
     }
 
     /// Puts into the log that the node holds a blob, or no longer does.
-    pub fn blob(&mut self, blob: Hex32, present: bool) {
+    pub(crate) fn blob(&mut self, blob: Hex32, present: bool) {
         let received_at = self.now;
         self.out.push_back(Line::Blob { received_at, blob, present });
     }

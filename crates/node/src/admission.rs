@@ -85,13 +85,13 @@ pub struct Lanes {
 
 /// The other end of the lanes.
 #[derive(Clone, Debug)]
-pub struct Exits {
+pub(crate) struct Exits {
     weighty: Receiver<Incoming>,
     others: Receiver<Incoming>,
 }
 
 /// Makes the lanes.
-pub fn lanes(limits: &Limits) -> (Lanes, Exits) {
+pub(crate) fn lanes(limits: &Limits) -> (Lanes, Exits) {
     let bytes = (limits.waiting_bytes / 2).max(wats_event::MAX_BYTES);
     // Each event takes a kilobyte of room at least, so the queue never fills before the room does.
     let lane = || {
@@ -145,7 +145,7 @@ impl Lanes {
 impl Exits {
     /// Waits a while for something, then takes what is there, at most `most`: three of keys with weight
     /// for one of others while both wait. Nothing where nothing came.
-    pub fn take(&self, most: usize, wait: Duration) -> Vec<Incoming> {
+    pub(crate) fn take(&self, most: usize, wait: Duration) -> Vec<Incoming> {
         let mut taken = Vec::new();
         select! {
             recv(self.weighty) -> one => taken.extend(one),

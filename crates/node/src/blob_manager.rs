@@ -63,7 +63,7 @@ type Going = (Hex32, u64, String);
 ///
 /// # Errors
 /// When the store or the disk fails.
-pub fn look(core: &NodeState, appender: &mut Appender) -> Result<(), KeepError> {
+pub(crate) fn look(core: &NodeState, appender: &mut Appender) -> Result<(), KeepError> {
     let files = &core.blobs.files;
     for path in files.unfinished()? {
         std::fs::remove_file(path)?;
@@ -385,7 +385,7 @@ impl Keeper {
 }
 
 /// Why a blob is next to go, for the owner.
-pub fn reason(rank: Ranked) -> String {
+pub(crate) fn reason(rank: Ranked) -> String {
     let Some((score, used, created_at)) = rank else {
         return "no post that counts holds it".to_owned();
     };

@@ -35,7 +35,7 @@ pub enum Committed {
 }
 
 /// The writing thread's life: it ends with those who check, or with the engine.
-pub fn run(
+pub(crate) fn run(
     core: &NodeState,
     mut appender: Appender,
     checked: &Receiver<Vec<Checked>>,

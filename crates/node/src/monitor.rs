@@ -12,7 +12,7 @@ const SILENCE: Duration = Duration::from_secs(60);
 const NAP: Duration = Duration::from_millis(50);
 
 /// The watching thread's life.
-pub fn run(core: &NodeState, stop: &CancellationToken) {
+pub(crate) fn run(core: &NodeState, stop: &CancellationToken) {
     let mut told = Phase::Loading;
     while !stop.is_cancelled() {
         look(core);

@@ -25,7 +25,7 @@ type HeldBack = BinaryHeap<Reverse<(Millis, Seq)>>;
 
 /// The telling thread's life: it ends with whoever drives the engine. A message says that there is
 /// something to look at, and one that waits stands for all.
-pub fn run(core: &NodeState, more: &Receiver<()>) {
+pub(crate) fn run(core: &NodeState, more: &Receiver<()>) {
     let mut told = Seq(core.shown.load(Ordering::Acquire));
     let mut held_back = HeldBack::new();
     loop {
@@ -116,7 +116,7 @@ fn tell_released(core: &NodeState, held_back: &mut HeldBack) -> Result<(), Store
 ///
 /// # Errors
 /// When the store cannot be read.
-pub fn root_of_target(store: &Store, said: &StoredEvent) -> Result<Option<Hex32>, StoreError> {
+pub(crate) fn root_of_target(store: &Store, said: &StoredEvent) -> Result<Option<Hex32>, StoreError> {
     let Some(target) = said.parent.filter(|_| said.kind == "react") else {
         return Ok(None);
     };

@@ -15,7 +15,7 @@ use wats_store::Store;
 use wats_store::blobs::Blobs;
 
 /// Networks of a node that has none configured: each takes memory for good, and anybody may name a new one.
-pub const NETWORKS: usize = 1_024;
+pub(crate) const NETWORKS: usize = 1_024;
 
 /// How far a node is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -308,7 +308,7 @@ impl Driver {
 ///
 /// # Errors
 /// When the engine or the store fails.
-pub fn run(
+pub(crate) fn run(
     driver: &mut Driver,
     durable: &Receiver<Vec<Durable>>,
     questions: &Receiver<Question>,

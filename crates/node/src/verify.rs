@@ -27,7 +27,7 @@ pub struct Checked {
 const WAIT: Duration = Duration::from_millis(50);
 
 /// One verifying thread's life: it ends when the node stops, or with whoever writes.
-pub fn run(core: &NodeState, rates: &Arc<Rates>, exits: &Exits, next: &Sender<Vec<Checked>>) {
+pub(crate) fn run(core: &NodeState, rates: &Arc<Rates>, exits: &Exits, next: &Sender<Vec<Checked>>) {
     let mut verifier = Verifier::new();
     loop {
         let taken = exits.take(BATCH, WAIT);

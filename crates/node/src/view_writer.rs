@@ -21,7 +21,11 @@ use wats_store::{
 ///
 /// # Errors
 /// When a view is over the limit of a record.
-pub fn changes(changes: &[(View, i64)], intake: &Interner, batch: &mut ViewBatch) -> Result<(), StoreError> {
+pub(crate) fn changes(
+    changes: &[(View, i64)],
+    intake: &Interner,
+    batch: &mut ViewBatch,
+) -> Result<(), StoreError> {
     changes.iter().try_for_each(|(view, diff)| one(view, *diff > 0, intake, batch))
 }
 
@@ -29,7 +33,7 @@ pub fn changes(changes: &[(View, i64)], intake: &Interner, batch: &mut ViewBatch
 ///
 /// # Errors
 /// When a view is over the limit of a record.
-pub fn all(document: &ViewSet, intake: &Interner) -> Result<ViewBatch, StoreError> {
+pub(crate) fn all(document: &ViewSet, intake: &Interner) -> Result<ViewBatch, StoreError> {
     let mut batch = ViewBatch::default();
     for view in document.posts.values() {
         post(view, true, intake, &mut batch)?;
@@ -130,7 +134,7 @@ fn event(id: EventId, intake: &Interner) -> Option<(&str, Hex32)> {
 }
 
 /// The network and the name of a key.
-pub fn key(id: KeyId, intake: &Interner) -> Option<(&str, Hex32)> {
+pub(crate) fn key(id: KeyId, intake: &Interner) -> Option<(&str, Hex32)> {
     Some((intake.network_name(intake.key_network(id)?)?, intake.key_name(id)?))
 }
 

@@ -390,7 +390,10 @@ const TEXT_TOKENS: u64 = 100;
 
 impl<'s> NetworkStatistics<'s> {
     /// Those of a network; none where it has no event.
-    pub fn of(searcher: &'s Searcher, network: &str) -> Result<Option<NetworkStatistics<'s>>, TantivyError> {
+    pub(crate) fn of(
+        searcher: &'s Searcher,
+        network: &str,
+    ) -> Result<Option<NetworkStatistics<'s>>, TantivyError> {
         let all = Term::from_field_text(fields().exact, &exact(network, Exact::Network));
         let events = searcher.doc_freq(&all)?;
         Ok((events > 0).then_some(NetworkStatistics { searcher, events }))

@@ -15,7 +15,7 @@ use wats_event::Hex32;
 use wats_model::ids::Millis;
 
 /// Memory for what is remembered of queries, in bytes.
-pub const MEMORY: usize = 64 << 20;
+pub(crate) const MEMORY: usize = 64 << 20;
 
 /// An event that the index found.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,18 +62,18 @@ pub(super) struct Cursor {
 
 impl Cursor {
     /// The page of the same query that begins at another hit.
-    pub fn at(self, from: usize) -> Cursor {
+    pub(crate) fn at(self, from: usize) -> Cursor {
         Cursor { from: u32::try_from(from).unwrap_or(u32::MAX), ..self }
     }
 
-    pub fn write(&self) -> String {
+    pub(crate) fn write(&self) -> String {
         let mut bytes = self.store.to_vec();
         bytes.extend_from_slice(&self.number.to_be_bytes());
         bytes.extend_from_slice(&self.from.to_be_bytes());
         wats_event::hex::encode(&bytes)
     }
 
-    pub fn read(text: &str) -> Result<Cursor, SearchError> {
+    pub(crate) fn read(text: &str) -> Result<Cursor, SearchError> {
         let bytes: [u8; 16] = wats_event::hex::decode(text).ok_or(SearchError::NoCursor)?;
         let part = |at: usize| bytes[at..at + 4].try_into().unwrap_or_default();
         let number = u64::from_be_bytes(bytes[4..12].try_into().unwrap_or_default());
@@ -106,13 +106,13 @@ struct Kept {
 }
 
 impl Pages {
-    pub fn new(store: Hex32, memory: usize) -> Pages {
+    pub(crate) fn new(store: Hex32, memory: usize) -> Pages {
         let [a, b, c, d, ..] = store.0;
         Pages { store: [a, b, c, d], memory, inner: Mutex::default() }
     }
 
     /// Remembers what was found; a cursor to its beginning.
-    pub fn keep(&self, found: Found) -> Result<(Cursor, Arc<Mutex<Found>>), SearchError> {
+    pub(crate) fn keep(&self, found: Found) -> Result<(Cursor, Arc<Mutex<Found>>), SearchError> {
         let mut number = [0; 8];
         getrandom::fill(&mut number).map_err(|e| SearchError::Chance(e.to_string()))?;
         let number = u64::from_be_bytes(number);
@@ -135,7 +135,7 @@ impl Pages {
     }
 
     /// What was found for a cursor's query.
-    pub fn get(&self, cursor: Cursor) -> Result<Arc<Mutex<Found>>, SearchError> {
+    pub(crate) fn get(&self, cursor: Cursor) -> Result<Arc<Mutex<Found>>, SearchError> {
         if cursor.store != self.store {
             return Err(SearchError::OtherStore);
         }

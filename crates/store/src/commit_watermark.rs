@@ -20,14 +20,14 @@ pub(super) struct CommitWatermark(File);
 
 impl CommitWatermark {
     /// Opens the file of a directory, or makes it.
-    pub fn open(directory: &Path) -> io::Result<CommitWatermark> {
+    pub(crate) fn open(directory: &Path) -> io::Result<CommitWatermark> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         options.open(directory.join(FILE)).map(CommitWatermark)
     }
 
     /// What it says; nothing when it is new, or damaged itself.
-    pub fn read(&self) -> Option<Seq> {
+    pub(crate) fn read(&self) -> Option<Seq> {
         let mut bytes = [0; 16];
         self.0.read_exact_at(&mut bytes, 0).ok()?;
         let number = u128::from_le_bytes(bytes);
@@ -36,12 +36,12 @@ impl CommitWatermark {
     }
 
     /// Whether nothing was ever acknowledged here: the store is new, or a copy.
-    pub fn is_new(&self) -> bool {
+    pub(crate) fn is_new(&self) -> bool {
         self.read().is_none()
     }
 
     /// Whether a sequence that ends at `last` holds what was acknowledged.
-    pub fn check(&self, last: Seq, directory: &Path) -> Result<(), StoreError> {
+    pub(crate) fn check(&self, last: Seq, directory: &Path) -> Result<(), StoreError> {
         let known = self.read().unwrap_or_default();
         if last >= known {
             return Ok(());

@@ -170,7 +170,7 @@ pub struct RankRecord {
 
 /// A blob that the node would fetch (section 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WantRecord {
+pub(crate) struct WantRecord {
     /// How many copies the network should hold of it.
     pub replicas: u8,
 }

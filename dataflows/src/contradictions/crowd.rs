@@ -18,13 +18,13 @@ pub(super) struct Known {
 }
 
 impl Known {
-    pub fn new(standing: &Standing, own: bool) -> Known {
+    pub(super) fn new(standing: &Standing, own: bool) -> Known {
         let Standing { trust, ref allegiance, .. } = *standing;
         Known { weight: standing.weight(), trust, group: allegiance.group, class: allegiance.class, own }
     }
 
     /// Where it stands; who argues is heavy enough.
-    pub fn place(&self) -> Place {
+    pub(super) fn place(&self) -> Place {
         Place { group: self.group, class: self.class, heavy: true }
     }
 }
@@ -41,7 +41,7 @@ pub(super) struct Heard {
 }
 
 impl Heard {
-    pub fn new(known: &Known, force: Fixed) -> Heard {
+    pub(super) fn new(known: &Known, force: Fixed) -> Heard {
         Heard { force, joint: known.trust.min(force), group: known.group, class: known.class }
     }
 }
@@ -60,7 +60,7 @@ pub(super) struct Crowd {
 
 impl Crowd {
     /// The critic is heard as this, or not at all.
-    pub fn set(&mut self, key: KeyId, heard: Option<Heard>) {
+    pub(super) fn set(&mut self, key: KeyId, heard: Option<Heard>) {
         let before = self.heard.get(&key).copied();
         if before == heard {
             return;
@@ -78,22 +78,22 @@ impl Crowd {
     }
 
     /// `joint(X)`.
-    pub fn joint(&self) -> Fixed {
+    pub(super) fn joint(&self) -> Fixed {
         self.joint.sum()
     }
 
-    pub fn hears(&self, key: KeyId) -> bool {
+    pub(super) fn hears(&self, key: KeyId) -> bool {
         self.heard.get(&key).is_some()
     }
 
     /// The critic's assertions count.
-    pub fn counts(&self, key: KeyId) -> bool {
+    pub(super) fn counts(&self, key: KeyId) -> bool {
         self.heard.get(&key).is_some_and(|heard| heard.force >= self.least)
     }
 
     /// The author weighs `needed`, which `factor` times a critic's force, or what all have
     /// together, must reach; returns the critics who turn.
-    pub fn weigh(&mut self, needed: Fixed, factor: i64) -> Vec<KeyId> {
+    pub(super) fn weigh(&mut self, needed: Fixed, factor: i64) -> Vec<KeyId> {
         let together = i128::from(factor) * i128::from(self.joint().0) >= i128::from(needed.0);
         let alone = Fixed((needed.0 + factor - 1) / factor);
         let before = std::mem::replace(&mut self.least, if together { Fixed::ZERO } else { alone });

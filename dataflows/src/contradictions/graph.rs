@@ -34,7 +34,7 @@ pub(crate) struct Vertex {
 
 impl Vertex {
     /// Something argues against it.
-    pub fn attacked(&self) -> bool {
+    pub(crate) fn attacked(&self) -> bool {
         !self.plain.is_empty() || !self.open.is_empty()
     }
 }
@@ -57,15 +57,15 @@ pub(crate) struct Graph {
 }
 
 impl Graph {
-    pub fn at(&self, event: EventId) -> Option<At> {
+    pub(crate) fn at(&self, event: EventId) -> Option<At> {
         self.places.get(&event).copied()
     }
 
-    pub fn vertex(&self, at: At) -> &Vertex {
+    pub(crate) fn vertex(&self, at: At) -> &Vertex {
         &self.vertices[at as usize]
     }
 
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.vertices.len()
     }
 
@@ -92,7 +92,7 @@ impl Graph {
     }
 
     /// The events at which an event is attacked, if they are: itself, and what it rests on.
-    pub fn fronts(&self, at: At) -> impl Iterator<Item = At> {
+    pub(crate) fn fronts(&self, at: At) -> impl Iterator<Item = At> {
         let fronts = [Some(at), self.vertex(at).rests_on];
         fronts.into_iter().flatten().filter(|t| self.vertex(*t).attacked())
     }
@@ -111,7 +111,7 @@ impl Graph {
         std::iter::once(at).chain(self.vertex(at).resting.iter().copied())
     }
 
-    pub fn is_plain(&self, y: At) -> bool {
+    pub(crate) fn is_plain(&self, y: At) -> bool {
         self.vertex(y).against.len() == 1 && self.fronts(y).next().is_none()
     }
 

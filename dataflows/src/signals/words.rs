@@ -34,7 +34,7 @@ pub(super) struct More {
 
 impl Words {
     /// Reacts, sorted by `stamp`.
-    pub fn reacts(&self) -> &[ReactOn] {
+    pub(super) fn reacts(&self) -> &[ReactOn] {
         match self {
             Words::React(react) => slice::from_ref(react),
             Words::More(more) => &more.reacts,
@@ -43,7 +43,7 @@ impl Words {
     }
 
     /// Citations, sorted by (`received_at`, id).
-    pub fn citing(&self) -> &[Citing] {
+    pub(super) fn citing(&self) -> &[Citing] {
         match self {
             Words::Citing(citing) => slice::from_ref(citing),
             Words::More(more) => &more.citing,
@@ -51,18 +51,18 @@ impl Words {
         }
     }
 
-    pub fn has_artifact(&self, react: &ReactOn) -> bool {
+    pub(super) fn has_artifact(&self, react: &ReactOn) -> bool {
         react.evidence && matches!(self, Words::More(more) if more.artifacts.contains(&react.id))
     }
 
-    pub fn own_event(&self, react: &ReactOn) -> Option<EventId> {
+    pub(super) fn own_event(&self, react: &ReactOn) -> Option<EventId> {
         match self {
             Words::More(more) => more.names.get(&react.id).copied(),
             _ => None,
         }
     }
 
-    pub fn react(&mut self, react: ReactOn, here: bool) {
+    pub(super) fn react(&mut self, react: ReactOn, here: bool) {
         if here && matches!(self, Words::None) {
             *self = Words::React(react);
             return;
@@ -80,7 +80,7 @@ impl Words {
         }
     }
 
-    pub fn cite(&mut self, citing: Citing, here: bool) {
+    pub(super) fn cite(&mut self, citing: Citing, here: bool) {
         if here && matches!(self, Words::None) {
             *self = Words::Citing(citing);
             return;
@@ -96,7 +96,7 @@ impl Words {
         }
     }
 
-    pub fn artifact(&mut self, react: EventId, here: bool) {
+    pub(super) fn artifact(&mut self, react: EventId, here: bool) {
         let artifacts = &mut self.more().artifacts;
         if here {
             artifacts.insert(react)
@@ -105,7 +105,7 @@ impl Words {
         };
     }
 
-    pub fn names(&mut self, react: EventId, own: EventId, here: bool) {
+    pub(super) fn names(&mut self, react: EventId, own: EventId, here: bool) {
         let names = &mut self.more().names;
         if here {
             names.insert(react, own)
@@ -115,7 +115,7 @@ impl Words {
     }
 
     /// Forgets all but the latest reacts.
-    pub fn cut(&mut self, max_reacts: usize) {
+    pub(super) fn cut(&mut self, max_reacts: usize) {
         if let Words::More(more) = self {
             let old = more.reacts.len().saturating_sub(max_reacts);
             more.reacts.drain(..old);

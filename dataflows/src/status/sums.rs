@@ -142,7 +142,7 @@ pub(super) struct Sums {
 
 impl Sums {
     /// Empties the sums, keeping their memory.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         [&mut self.positive, &mut self.negative].into_iter().for_each(Tally::clear);
         [&mut self.accepts, &mut self.confirmations, &mut self.uses].into_iter().for_each(Voices::clear);
         [&mut self.confirming, &mut self.relying, &mut self.supporting].into_iter().for_each(Voices::clear);
@@ -156,12 +156,12 @@ impl Sums {
     }
 
     /// There is a supporter.
-    pub fn supported(&self) -> bool {
+    pub(super) fn supported(&self) -> bool {
         !self.support.is_empty()
     }
 
     /// The contradictions that are outlived since this was last asked (-1), or no longer are (1).
-    pub fn outlive<'v>(
+    pub(super) fn outlive<'v>(
         &mut self,
         voter: impl Fn(KeyId) -> Option<&'v Voter>,
         factor: i64,
@@ -175,7 +175,7 @@ impl Sums {
 
     /// A contradiction that is not live is outlived when the supporters with a later clock have half
     /// of its critic's voice. The later its clock, the fewer these are: one walk finds all.
-    pub fn find_outlived<'v>(
+    pub(super) fn find_outlived<'v>(
         &self,
         voter: impl Fn(KeyId) -> Option<&'v Voter>,
         factor: i64,
@@ -207,7 +207,7 @@ impl Sums {
     }
 
     /// Adds what a key says (`by` = 1), or takes it out again (-1), given the same verdict and author.
-    pub fn add(&mut self, said: &Said, author: &Place, by: i64) {
+    pub(super) fn add(&mut self, said: &Said, author: &Place, by: i64) {
         let Said { word, voter, verdict, .. } = said;
         if let Some(verdict) = verdict {
             self.contradict(said, verdict, by);
@@ -222,7 +222,7 @@ impl Sums {
     }
 
     /// The part of [`Sums::add`] that a score is made of.
-    pub fn add_values(&mut self, said: &Said, author: &Place, by: i64) {
+    pub(super) fn add_values(&mut self, said: &Said, author: &Place, by: i64) {
         if let Some(value) = said.against() {
             tally(&mut self.negative, said, value, by);
         }
@@ -232,7 +232,7 @@ impl Sums {
     }
 
     /// `score(p)`.
-    pub fn score(&self) -> Fixed {
+    pub(super) fn score(&self) -> Fixed {
         (self.positive.sum() - self.negative.sum()).rounded()
     }
 
@@ -323,7 +323,7 @@ pub(super) struct Contest {
 
 impl Contest {
     /// Adds a contradiction that is not outlived, or takes it out again.
-    pub fn add(&mut self, k: KeyId, voter: &Voter, verdict: &Verdict, by: i64) {
+    pub(super) fn add(&mut self, k: KeyId, voter: &Voter, verdict: &Verdict, by: i64) {
         if let Outcome::Rebutted { evidence } = verdict.outcome {
             self.rebutted[usize::from(evidence)] += by;
             return;
@@ -339,12 +339,12 @@ impl Contest {
     }
 
     /// The argument to quote: whether it is only undecided, and which.
-    pub fn quoted(&self) -> Option<(bool, Quoted)> {
+    pub(super) fn quoted(&self) -> Option<(bool, Quoted)> {
         self.quoted.first().map(|(undecided, quoted, _)| (*undecided, *quoted))
     }
 
     /// A contradiction was rebutted: with evidence or not.
-    pub fn rebutted(&self) -> Option<bool> {
+    pub(super) fn rebutted(&self) -> Option<bool> {
         match self.rebutted {
             [0, 0] => None,
             [_, with] => Some(with > 0),

@@ -31,12 +31,12 @@ impl Touched {
     }
 
     /// Anything about the post may have changed.
-    pub fn all(&mut self, on: EventId) {
+    pub(super) fn all(&mut self, on: EventId) {
         self.touch(on, Extent::All);
     }
 
     /// A key's word on a post is taken back, or its successor comes.
-    pub fn word(&mut self, on: EventId, k: KeyId, word: Word, here: bool) {
+    pub(super) fn word(&mut self, on: EventId, k: KeyId, word: Word, here: bool) {
         if !here {
             self.words.insert((on, k), word);
             return;
@@ -47,12 +47,12 @@ impl Touched {
     }
 
     /// What weighed of the key was taken back, and its successor has not come.
-    pub fn replaces(&self, k: KeyId) -> bool {
+    pub(super) fn replaces(&self, k: KeyId) -> bool {
         self.voters.contains_key(&k)
     }
 
     /// What weighs of a key that speaks on these posts is taken back, or its successor comes.
-    pub fn voter(&mut self, k: KeyId, voter: &Voter, says: &[EventId], here: bool) {
+    pub(super) fn voter(&mut self, k: KeyId, voter: &Voter, says: &[EventId], here: bool) {
         if !here {
             self.voters.insert(k, voter.clone());
             return;
@@ -71,7 +71,7 @@ impl Touched {
     }
 
     /// All posts touched, and forgets them. What was taken back without a successor touches them all.
-    pub fn take(&mut self, keys: &Keys) -> FxHashMap<EventId, Extent> {
+    pub(super) fn take(&mut self, keys: &Keys) -> FxHashMap<EventId, Extent> {
         for (on, _) in std::mem::take(&mut self.words).into_keys() {
             self.all(on);
         }

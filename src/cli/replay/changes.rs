@@ -12,12 +12,12 @@ pub(super) struct Changes<'a> {
 }
 
 impl<'a> Changes<'a> {
-    pub fn new(logs: &'a [PathBuf]) -> Changes<'a> {
+    pub(super) fn new(logs: &'a [PathBuf]) -> Changes<'a> {
         Changes { logs }
     }
 
     /// Writes what a tick did, when it changed something.
-    pub fn write(&self, out: &mut impl Write, ticked: &Ticked, intake: &Interner) -> io::Result<()> {
+    pub(super) fn write(&self, out: &mut impl Write, ticked: &Ticked, intake: &Interner) -> io::Result<()> {
         if ticked.changed.is_empty() {
             return Ok(());
         }

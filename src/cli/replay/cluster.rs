@@ -35,7 +35,7 @@ pub(super) enum Wrong {
 
 impl Args {
     /// The cluster, when there is to be one.
-    pub fn cluster(&self, workers: usize) -> Result<Option<Cluster>, Wrong> {
+    pub(super) fn cluster(&self, workers: usize) -> Result<Option<Cluster>, Wrong> {
         let (Some(processes), Some(process)) = (self.processes, self.process) else {
             return Ok(None);
         };
@@ -51,7 +51,7 @@ impl Args {
     }
 
     /// Whether this process shows what comes out.
-    pub fn shows(&self) -> bool {
+    pub(super) fn shows(&self) -> bool {
         self.process.is_none_or(|process| process == 0)
     }
 }

@@ -18,7 +18,7 @@ const REPLIES: u32 = 40;
 const JSON: &str = "application/json";
 
 /// What can be named besides what is listed.
-pub fn templates() -> ListResourceTemplatesResult {
+pub(super) fn templates() -> ListResourceTemplatesResult {
     let of = |what: &str, title: &str, description: &str| {
         ResourceTemplate::new(format!("wats://{{network}}/{what}/{{id}}"), what.to_owned())
             .with_title(title)

@@ -41,7 +41,7 @@ pub(crate) struct Gather {
 
 impl Gather {
     /// Wires it; every worker of the cluster must, after the engine's own dataflow.
-    pub fn new(worker: &mut Worker) -> Gather {
+    pub(crate) fn new(worker: &mut Worker) -> Gather {
         let mut input = InputHandle::new();
         let probe = ProbeHandle::new();
         let arrived = Rc::new(RefCell::new(Arrived::default()));
@@ -61,7 +61,7 @@ impl Gather {
     }
 
     /// Sends what `tick` changed here to the first worker of all, and `mark` to the workers `to`.
-    pub fn send(
+    pub(crate) fn send(
         &mut self,
         tick: Tick,
         views: impl IntoIterator<Item = (View, i64)>,
@@ -78,12 +78,12 @@ impl Gather {
     }
 
     /// Whether parcels of `tick` may still be on their way.
-    pub fn waits_for(&self, tick: Tick) -> bool {
+    pub(crate) fn waits_for(&self, tick: Tick) -> bool {
         self.probe.less_than(&tick)
     }
 
     /// What has arrived since the last time.
-    pub fn take(&self) -> Arrived {
+    pub(crate) fn take(&self) -> Arrived {
         std::mem::take(&mut self.arrived.borrow_mut())
     }
 }

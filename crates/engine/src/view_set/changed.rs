@@ -63,7 +63,7 @@ pub(super) struct ViewDiff {
 
 impl ViewDiff {
     /// What looks different now, by network, kind and name.
-    pub fn changed(mut self, document: &ViewSet, intake: &Interner) -> Vec<Changed> {
+    pub(super) fn changed(mut self, document: &ViewSet, intake: &Interner) -> Vec<Changed> {
         self.names.retain(|group, before| document.group_name(*group, intake) != *before);
         self.add_renamed(document);
         let mut changed = Vec::new();

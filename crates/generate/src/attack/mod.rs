@@ -149,7 +149,7 @@ pub(super) struct Siege {
 }
 
 impl Siege {
-    pub fn new(plan: &Plan, attack: Attack) -> Siege {
+    pub(crate) fn new(plan: &Plan, attack: Attack) -> Siege {
         let mut scribe = plan.scribe(0);
         let scene = Scene::play(&mut scribe);
         let events = plan.events.saturating_mul(attack.events());

@@ -33,7 +33,7 @@ pub(super) struct Scene {
 
 impl Scene {
     /// Writes the scene into the log: it starts where the scribe's clock stands.
-    pub fn play(scribe: &mut Scribe) -> Scene {
+    pub(super) fn play(scribe: &mut Scribe) -> Scene {
         scribe.pace = Millis::HOUR.0;
         let cast = |from: u64, many: u64| (from..from + many).map(|i| scribe.agent(i)).collect();
         let (reader, honest) = (scribe.agent(0), cast(1, HONEST));

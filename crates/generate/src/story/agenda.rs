@@ -36,20 +36,20 @@ pub(super) struct Agenda {
 
 impl Agenda {
     /// Puts a task on the agenda.
-    pub fn add(&mut self, due: u64, task: Task) {
+    pub(super) fn add(&mut self, due: u64, task: Task) {
         self.added += 1;
         self.tasks.insert((due, self.added), task);
     }
 
     /// Puts a task on the agenda, unless it is full.
-    pub fn offer(&mut self, due: u64, task: Task) {
+    pub(super) fn offer(&mut self, due: u64, task: Task) {
         if self.tasks.len() < MOST {
             self.add(due, task);
         }
     }
 
     /// Takes the first task that is due.
-    pub fn due(&mut self, now: u64) -> Option<Task> {
+    pub(super) fn due(&mut self, now: u64) -> Option<Task> {
         let first = self.tasks.first_entry()?;
         (first.key().0 <= now).then(|| first.remove())
     }

@@ -82,7 +82,7 @@ pub(super) struct Story {
 }
 
 impl Story {
-    pub fn new(plan: &Plan) -> Story {
+    pub(crate) fn new(plan: &Plan) -> Story {
         let mut story = Story {
             scribe: plan.scribe(plan.events),
             events: plan.events,

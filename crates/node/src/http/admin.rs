@@ -21,7 +21,7 @@ use wats_event::Hex32;
 use wats_store::{AuthorRecord, Group};
 
 /// Adds the administration to what everybody may ask.
-pub fn routes(public: Router<Arc<App>>) -> Router<Arc<App>> {
+pub(super) fn routes(public: Router<Arc<App>>) -> Router<Arc<App>> {
     public
         .route("/admin/status", get(status))
         .route("/admin/reputation/{network}", get(reputation))

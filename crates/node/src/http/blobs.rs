@@ -37,7 +37,7 @@ const REPLICAS: HeaderName = HeaderName::from_static("wats-replicas");
 const PINNED: HeaderName = HeaderName::from_static("wats-pinned");
 
 /// What everybody may ask of blobs.
-pub fn routes() -> Router<Arc<App>> {
+pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/v1/blobs/wants", get(wants))
         .route("/v1/blobs/spares", get(spares))
@@ -451,7 +451,7 @@ async fn about(State(app): State<Arc<App>>, Within(hash): Within<String>) -> Res
 
 /// What is asked of a list.
 #[derive(Debug, Deserialize)]
-pub struct Page {
+pub(super) struct Page {
     limit: Option<usize>,
     after: Option<String>,
 }
@@ -491,7 +491,7 @@ async fn spares(State(app): State<Arc<App>>, Params(asked): Params<Page>) -> Res
 }
 
 /// For `wats status`.
-pub fn status(core: &NodeState) -> Value {
+pub(super) fn status(core: &NodeState) -> Value {
     // Before the accounts are locked: uploads lock them while their table is.
     let unfinished = core.blobs.uploads.len();
     let accounts = core.blobs.accounts();
@@ -525,7 +525,10 @@ pub fn status(core: &NodeState) -> Value {
 }
 
 /// `GET /admin/blobs`: what is held, with the rank of each. For the owner alone.
-pub async fn held(State(app): State<Arc<App>>, Params(asked): Params<Page>) -> Result<Response, Problem> {
+pub(super) async fn held(
+    State(app): State<Arc<App>>,
+    Params(asked): Params<Page>,
+) -> Result<Response, Problem> {
     let (after, most) = asked.read()?;
     let found = apart(move || {
         let ranks = app.core.store.read().ranks(after, most)?;
@@ -547,12 +550,12 @@ pub async fn held(State(app): State<Arc<App>>, Params(asked): Params<Page>) -> R
 
 /// What is asked of a pass.
 #[derive(Debug, Deserialize)]
-pub struct Next {
+pub(super) struct Next {
     limit: Option<usize>,
 }
 
 /// `GET /admin/evict`: the next that would go, with the reason for each. For the owner alone.
-pub async fn next_to_go(
+pub(super) async fn next_to_go(
     State(app): State<Arc<App>>,
     Params(next): Params<Next>,
 ) -> Result<Response, Problem> {
@@ -586,13 +589,13 @@ fn to_go(standing: &Standing, size: u64) -> Value {
 
 /// How far to evict.
 #[derive(Debug, Deserialize)]
-pub struct Pass {
+pub(super) struct Pass {
     /// Bytes that are left; those of the low-water mark where it says nothing.
     to: Option<u64>,
 }
 
 /// `POST /admin/evict`: a pass down to the low-water mark, or another. For the owner alone.
-pub async fn evict(State(app): State<Arc<App>>, Json(pass): Json<Pass>) -> Result<Response, Problem> {
+pub(super) async fn evict(State(app): State<Arc<App>>, Json(pass): Json<Pass>) -> Result<Response, Problem> {
     if let Some(why) = app.core.refuses().filter(|why| *why != Unavailable::DiskFull) {
         return Err(Problem::later(why));
     }

@@ -20,7 +20,7 @@ const RINSING: Duration = Duration::from_secs(2);
 
 /// How fast a body must come: one that comes a byte at a time holds a place that others need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pace {
+pub(super) enum Pace {
     /// After [`START`] of waiting in all, a kilobyte a second over all of it: blobs are large, and lines slow.
     Leisure,
     /// [`START`] of waiting to spare, of which what comes wins back its time at 64 KiB a second, and never
@@ -69,7 +69,7 @@ impl Wait {
 
 /// Why a body ends before its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BodyError {
+pub(super) enum BodyError {
     /// It is longer than allowed.
     #[error("the body is longer than `[limits] body_bytes` allows")]
     TooLong,
@@ -86,7 +86,7 @@ pub enum BodyError {
 
 /// A body that is read as it comes.
 #[derive(Debug)]
-pub struct Paced {
+pub(super) struct Paced {
     body: BodyDataStream,
     left: u64,
     wait: Wait,
@@ -94,7 +94,7 @@ pub struct Paced {
 
 impl Paced {
     /// A body of at most so many bytes.
-    pub fn new(body: Body, bytes: u64, pace: Pace) -> Paced {
+    pub(super) fn new(body: Body, bytes: u64, pace: Pace) -> Paced {
         Paced { body: body.into_data_stream(), left: bytes, wait: Wait::new(pace) }
     }
 
@@ -102,7 +102,7 @@ impl Paced {
     ///
     /// # Errors
     /// When the body is over its limit, comes too slowly or breaks off.
-    pub async fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
+    pub(super) async fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
         let began = Instant::now();
         let came = tokio::time::timeout(SILENCE, self.body.next()).await;
         // Only the time of the client counts: the node may keep it waiting between two reads.
@@ -127,7 +127,7 @@ impl Paced {
 
     /// Reads on for a while, and keeps nothing: a connection that is closed with something unread is
     /// reset, and the client may never see why.
-    pub async fn rinse(&mut self) {
+    pub(super) async fn rinse(&mut self) {
         let all = async {
             let mut left = RINSED;
             while left > 0

@@ -29,7 +29,7 @@ const MOST_TOP: usize = 10;
 /// What to browse.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Asked {
+pub(super) struct Asked {
     network: String,
     by: By,
     /// What of it.
@@ -85,7 +85,7 @@ impl Asked {
 }
 
 /// `GET /v1/browse`
-pub async fn get(
+pub(super) async fn get(
     State(app): State<Arc<App>>,
     Extension(origin): Extension<Origin>,
     Params(asked): Params<Asked>,

@@ -18,7 +18,7 @@ use tokio::time::{Instant, Sleep, sleep};
 
 /// A listener that accepts no more than so many connections at a time.
 #[derive(Debug)]
-pub struct Capped {
+pub(super) struct Capped {
     listener: TcpListener,
     room: Arc<FairSemaphore>,
 }
@@ -28,7 +28,7 @@ const IDLE: Duration = Duration::from_secs(75);
 
 impl Capped {
     /// Caps a listener.
-    pub fn new(listener: TcpListener, most: usize) -> Capped {
+    pub(super) fn new(listener: TcpListener, most: usize) -> Capped {
         Capped { listener, room: Arc::new(FairSemaphore::new(most)) }
     }
 }
@@ -58,7 +58,7 @@ impl Listener for Capped {
 
 /// A connection, and its place among the bounded number of them.
 #[derive(Debug)]
-pub struct Held {
+pub(super) struct Held {
     stream: TcpStream,
     idle: Pin<Box<Sleep>>,
     _room: Share,
@@ -121,7 +121,7 @@ impl AsyncWrite for Held {
 
 /// The address that a connection comes from.
 #[derive(Clone, Copy, Debug)]
-pub struct Peer(pub IpAddr);
+pub(super) struct Peer(pub IpAddr);
 
 impl Connected<IncomingStream<'_, Capped>> for Peer {
     fn connect_info(stream: IncomingStream<'_, Capped>) -> Peer {
@@ -131,7 +131,7 @@ impl Connected<IncomingStream<'_, Capped>> for Peer {
 
 /// A socket that only the owner of this process may open. The store's lock is held by this process,
 /// so a socket that is there was left by one that is gone.
-pub fn private_socket(path: &Path) -> io::Result<UnixListener> {
+pub(super) fn private_socket(path: &Path) -> io::Result<UnixListener> {
     use std::os::unix::fs::PermissionsExt;
     match std::fs::remove_file(path) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),

@@ -7,7 +7,7 @@ use wats_store::{Seq, Store};
 
 /// A place, as clients keep it: they pass it on as it is, and it survives restarts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cursor {
+pub(super) struct Cursor {
     /// The last record of the sequence that was delivered, or passed over.
     pub seq: Seq,
     /// What was shown for a thread, in short; 0 for nothing.
@@ -17,7 +17,7 @@ pub struct Cursor {
 }
 
 /// The most asks that are held back from a client at a time: it does not pass over a further one.
-pub const HELD_BACK: usize = 16;
+pub(super) const HELD_BACK: usize = 16;
 
 /// So many digits at least: four of a mark, sixteen of the store, of the place and of the entry; and sixteen
 /// for each ask that is held back.
@@ -26,7 +26,7 @@ const MARK: &str = "wc01";
 
 impl Cursor {
     /// As text.
-    pub fn write(&self, store: &Store) -> String {
+    pub(super) fn write(&self, store: &Store) -> String {
         let start = format!("{MARK}{:016x}{:016x}{:016x}", mark(store.id()), self.seq.0, self.entry);
         self.held_back.iter().fold(start, |text, seq| text + &format!("{:016x}", seq.0))
     }
@@ -35,7 +35,7 @@ impl Cursor {
     ///
     /// # Errors
     /// When it is none, of another store, or ahead of this one, as after a backup was restored.
-    pub fn read(text: &str, store: &Store) -> Result<Cursor, Problem> {
+    pub(super) fn read(text: &str, store: &Store) -> Result<Cursor, Problem> {
         let fits = (DIGITS..=DIGITS + 16 * HELD_BACK).contains(&text.len())
             && (text.len() - DIGITS).is_multiple_of(16);
         let digits = text.strip_prefix(MARK).filter(|_| fits && text.is_ascii());
@@ -67,7 +67,7 @@ fn mark(id: Hex32) -> u64 {
 }
 
 /// The first bytes of a hash, as a number.
-pub fn short(bytes: &[u8]) -> u64 {
+pub(super) fn short(bytes: &[u8]) -> u64 {
     let hash = blake3::hash(bytes);
     let first = hash.as_bytes().first_chunk().copied().unwrap_or_default();
     u64::from_le_bytes(first)

@@ -23,7 +23,7 @@ use wats_event::{Code, Event, MAX_BYTES, MAX_RECORD_BYTES, Refusal};
 use wats_model::ids::Millis;
 
 /// `POST /v1/events`
-pub async fn post(
+pub(super) async fn post(
     State(app): State<Arc<App>>,
     Extension(origin): Extension<Origin>,
     headers: HeaderMap,
@@ -55,7 +55,7 @@ pub async fn post(
 
 /// What the lines of a body are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Brought {
+pub(super) enum Brought {
     /// Events, received now.
     Events,
     /// Records of a log; what a wats export says of when they were received is kept.
@@ -144,7 +144,12 @@ async fn one(app: &App, origin: Origin, body: Body) -> Result<Response, Problem>
 }
 
 /// One a line: an outcome for each, in their order.
-pub async fn many(app: &App, origin: Origin, brought: Brought, body: Body) -> Result<Response, Problem> {
+pub(super) async fn many(
+    app: &App,
+    origin: Origin,
+    brought: Brought,
+    body: Body,
+) -> Result<Response, Problem> {
     let limits = &app.core.limits;
     let mut lines = Lines::new(body, brought.most(), limits.body_bytes, pace(origin));
     let mut coming: Vec<(u64, Coming)> = Vec::new();
@@ -289,7 +294,7 @@ fn one_line(text: &[u8]) -> Vec<u8> {
 }
 
 /// `GET /v1/events/{id}`: an event with its status; never a number that is derived from trust.
-pub async fn get(
+pub(super) async fn get(
     State(app): State<Arc<App>>,
     Extension(origin): Extension<Origin>,
     Id(id): Id,

@@ -23,7 +23,7 @@ const WAITING: usize = 4;
 
 /// What to export.
 #[derive(Debug, Deserialize)]
-pub struct Asked {
+pub(super) struct Asked {
     network: Option<String>,
     since: Option<u64>,
     until: Option<u64>,
@@ -31,7 +31,10 @@ pub struct Asked {
 }
 
 /// `GET /admin/export`
-pub async fn get(State(app): State<Arc<App>>, Params(asked): Params<Asked>) -> Result<Response, Problem> {
+pub(super) async fn get(
+    State(app): State<Arc<App>>,
+    Params(asked): Params<Asked>,
+) -> Result<Response, Problem> {
     if let Some(network) = &asked.network {
         app.carries(network)?;
     }

@@ -8,7 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The places.
 #[derive(Debug)]
-pub struct FairSemaphore {
+pub(super) struct FairSemaphore {
     room: Arc<Semaphore>,
     most_each: usize,
     taken: Arc<Taken>,
@@ -18,7 +18,7 @@ type Taken = Mutex<HashMap<IpAddr, usize>>;
 
 /// A place that is taken.
 #[derive(Debug)]
-pub struct Share {
+pub(super) struct Share {
     source: IpAddr,
     taken: Arc<Taken>,
     _room: OwnedSemaphorePermit,
@@ -26,19 +26,19 @@ pub struct Share {
 
 impl FairSemaphore {
     /// So many places.
-    pub fn new(most: usize) -> FairSemaphore {
+    pub(super) fn new(most: usize) -> FairSemaphore {
         let most_each = most.div_ceil(2);
         FairSemaphore { room: Arc::new(Semaphore::new(most)), most_each, taken: Arc::default() }
     }
 
     /// Waits until a place is free.
-    pub async fn wait(&self) {
+    pub(super) async fn wait(&self) {
         // The semaphore is never closed.
         let _ = self.room.acquire().await;
     }
 
     /// Takes a place for a source; none when all are taken, or it has half of them.
-    pub fn take(&self, source: IpAddr) -> Option<Share> {
+    pub(super) fn take(&self, source: IpAddr) -> Option<Share> {
         let room = self.room.clone().try_acquire_owned().ok()?;
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let of_source = taken.entry(source).or_default();

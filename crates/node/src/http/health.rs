@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// The process lives, and no part of it failed.
-pub async fn health(State(app): State<Arc<App>>) -> Result<Response, Problem> {
+pub(super) async fn health(State(app): State<Arc<App>>) -> Result<Response, Problem> {
     match app.core.failure() {
         None => Ok(axum::Json(json!({ "healthy": true })).into_response()),
         Some(_) => Err(Problem::new(500, "failed", "a part of the node failed; its log says how")),
@@ -20,7 +20,7 @@ pub async fn health(State(app): State<Arc<App>>) -> Result<Response, Problem> {
 
 /// It takes events in; while it reads its store it says how far it is. How far the search index is it says
 /// besides: a search is answered meanwhile, from what the index has.
-pub async fn ready(State(app): State<Arc<App>>) -> Response {
+pub(super) async fn ready(State(app): State<Arc<App>>) -> Response {
     let core = &app.core;
     let (loaded, to_load) = (core.loaded.load(Ordering::Relaxed), core.to_load.load(Ordering::Relaxed));
     let phase = match core.phase() {
@@ -42,7 +42,7 @@ pub async fn ready(State(app): State<Arc<App>>) -> Response {
 }
 
 /// Everything that is counted, as Prometheus reads it.
-pub async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Problem> {
+pub(super) async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Problem> {
     let [weighty, others] = app.lanes.waiting();
     let (metrics, index) = (&app.core.metrics, app.search.index());
     let set = |gauge: &Gauge, to: u64| gauge.set(i64::try_from(to).unwrap_or(i64::MAX));

@@ -22,7 +22,7 @@ const MOST: usize = 100;
 /// What to list.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Asked {
+pub(super) struct Asked {
     network: String,
     tag: Option<String>,
     sort: Option<Sort>,
@@ -43,7 +43,7 @@ enum Sort {
 }
 
 /// `GET /v1/knowledge`
-pub async fn get(
+pub(super) async fn get(
     State(app): State<Arc<App>>,
     Extension(origin): Extension<Origin>,
     Params(asked): Params<Asked>,

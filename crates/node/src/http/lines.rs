@@ -6,7 +6,7 @@ use wats_event::log::lines::{append, end_line};
 
 /// A line, or that there was one over the limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Line {
+pub(super) enum Line {
     /// Its bytes, without white space around them.
     Whole(Vec<u8>),
     /// It is over the limit; its bytes are gone.
@@ -15,7 +15,7 @@ pub enum Line {
 
 /// The lines of a body.
 #[derive(Debug)]
-pub struct Lines {
+pub(super) struct Lines {
     body: Paced,
     chunk: Bytes,
     line: Vec<u8>,
@@ -26,13 +26,13 @@ pub struct Lines {
 
 impl Lines {
     /// Lines of at most `most` bytes, without white space around them, of a body of at most `bytes`.
-    pub fn new(body: Body, most: usize, bytes: u64, pace: Pace) -> Lines {
+    pub(super) fn new(body: Body, most: usize, bytes: u64, pace: Pace) -> Lines {
         let body = Paced::new(body, bytes, pace);
         Lines { body, chunk: Bytes::new(), line: Vec::new(), over: false, most, ended: false }
     }
 
     /// The next line; none at the end.
-    pub async fn next(&mut self) -> Result<Option<Line>, BodyError> {
+    pub(super) async fn next(&mut self) -> Result<Option<Line>, BodyError> {
         loop {
             if let Some(end) = memchr::memchr(b'\n', &self.chunk) {
                 let part = self.chunk.split_to(end + 1);
@@ -51,7 +51,7 @@ impl Lines {
 
     /// The whole body as one line: of a request that is one event. What is over the limit is not read to
     /// its end.
-    pub async fn whole(mut self) -> Result<Line, BodyError> {
+    pub(super) async fn whole(mut self) -> Result<Line, BodyError> {
         while !self.ended && !self.over {
             self.read().await?;
             let part = std::mem::take(&mut self.chunk);

@@ -35,7 +35,12 @@ impl fmt::Debug for Agents {
 
 /// Routes for agents, behind the node's token: a client of theirs signs with the node's own keys, so it takes
 /// the token on the loopback too.
-pub fn routes(app: &Arc<App>, agents: &Agents, listen: SocketAddr, stop: &CancellationToken) -> Router {
+pub(super) fn routes(
+    app: &Arc<App>,
+    agents: &Agents,
+    listen: SocketAddr,
+    stop: &CancellationToken,
+) -> Router {
     let node = super::admin::routes(public(app.clone())).layer(middleware::from_fn(of_owner));
     let routes = (agents.0)(node.with_state(app.clone()), listen, stop);
     routes.layer(middleware::from_fn_with_state(app.clone(), token_holders))

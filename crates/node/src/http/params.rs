@@ -9,7 +9,7 @@ use wats_event::{Code, Hex32};
 
 /// The query string.
 #[derive(Clone, Debug)]
-pub struct Params<T>(pub T);
+pub(super) struct Params<T>(pub T);
 
 impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Params<T> {
     type Rejection = Problem;
@@ -23,7 +23,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Params<
 
 /// The parts of a path that are not fixed.
 #[derive(Clone, Debug)]
-pub struct Within<T>(pub T);
+pub(super) struct Within<T>(pub T);
 
 impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Within<T> {
     type Rejection = Problem;
@@ -37,7 +37,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Within<
 
 /// The id that a path ends in.
 #[derive(Clone, Copy, Debug)]
-pub struct Id(pub Hex32);
+pub(super) struct Id(pub Hex32);
 
 impl<S: Send + Sync> FromRequestParts<S> for Id {
     type Rejection = Problem;

@@ -84,7 +84,7 @@ fn code(status: u16) -> &'static str {
 ///
 /// # Errors
 /// When it is none.
-pub fn name(what: &str, text: &str) -> Result<Hex32, Problem> {
+pub(super) fn name(what: &str, text: &str) -> Result<Hex32, Problem> {
     Hex32::parse(text).ok_or_else(|| Problem::bad_request(format!("{what} is 64 lower-case hex digits")))
 }
 

@@ -2,7 +2,7 @@
 
 /// What a request wants of a blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub(super) enum Wanted {
     /// All of it.
     All,
     /// The bytes from the first to the second, which are there.
@@ -13,7 +13,7 @@ pub enum Wanted {
 
 /// Reads a `Range` header for something of `size` bytes. One that is no range of bytes, or several, is as
 /// if there were none.
-pub fn wanted(header: Option<&str>, size: u64) -> Wanted {
+pub(super) fn wanted(header: Option<&str>, size: u64) -> Wanted {
     let Some((from, to)) = header.and_then(|h| h.strip_prefix("bytes=")).and_then(|r| r.split_once('-'))
     else {
         return Wanted::All;
@@ -41,7 +41,7 @@ pub fn wanted(header: Option<&str>, size: u64) -> Wanted {
 
 /// Reads a `Content-Range` header of an upload, `bytes 0-99/1000`: where it begins, how many bytes it
 /// brings, and of how many.
-pub fn sent(header: &str) -> Option<(u64, u64, u64)> {
+pub(super) fn sent(header: &str) -> Option<(u64, u64, u64)> {
     let (range, size) = header.strip_prefix("bytes ")?.split_once('/')?;
     let (first, last) = range.split_once('-')?;
     let number =

@@ -22,13 +22,13 @@ const MOST: usize = 200;
 /// What to read.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Asked {
+pub(super) struct Asked {
     limit: Option<usize>,
     cursor: Option<String>,
 }
 
 /// `GET /v1/threads/{id}`: the thread of an event, which may be its root or any post in it.
-pub async fn get(
+pub(super) async fn get(
     State(app): State<Arc<App>>,
     Extension(origin): Extension<Origin>,
     Id(id): Id,

@@ -16,7 +16,7 @@ use wats_search::{Filter, Kind, Request, SearchError};
 /// What to search for.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Asked {
+pub(super) struct Asked {
     network: String,
     #[serde(default)]
     q: String,
@@ -70,14 +70,14 @@ impl Asked {
 }
 
 /// A status by its name.
-pub fn status(name: &str) -> Result<Status, Problem> {
+pub(super) fn status(name: &str) -> Result<Status, Problem> {
     let all = [Status::Contested, Status::Unverified, Status::Stale, Status::Confirmed];
     let found = all.into_iter().find(|status| (*status).name() == name);
     found.ok_or_else(|| Problem::bad_request("a status is `contested`, `unverified`, `stale` or `confirmed`"))
 }
 
 /// `GET /v1/search`
-pub async fn get(
+pub(super) async fn get(
     State(app): State<Arc<App>>,
     Extension(origin): Extension<Origin>,
     Params(asked): Params<Asked>,
@@ -93,7 +93,7 @@ pub async fn get(
 }
 
 /// What a search failed of, as a client reads it.
-pub fn problem(error: SearchError) -> Problem {
+pub(super) fn problem(error: SearchError) -> Problem {
     match &error {
         SearchError::Query(query) => {
             Problem::bad_request(error.to_string()).with("code", "bad_query").with("at", query.at)

@@ -21,31 +21,31 @@ const READ_BYTES: usize = 16 << 20;
 
 /// How much a page holds, and what was read for it: a page is bounded in items, and an item may be large.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Filled {
+pub(super) struct Filled {
     written: usize,
     read: usize,
 }
 
 impl Filled {
     /// Counts what the page shows.
-    pub fn shows(&mut self, json: &Value) {
+    pub(super) fn shows(&mut self, json: &Value) {
         self.written += json.to_string().len();
     }
 
     /// Counts what was read, shown or not.
-    pub fn reads(&mut self, text: &str) {
+    pub(super) fn reads(&mut self, text: &str) {
         self.read += text.len();
     }
 
     /// Whether the page ends here, and the next one goes on.
-    pub fn is_full(&self) -> bool {
+    pub(super) fn is_full(&self) -> bool {
         self.written > PAGE_BYTES || self.read > READ_BYTES
     }
 }
 
 /// A held event, read.
 #[derive(Clone, Debug)]
-pub struct Held {
+pub(super) struct Held {
     /// What it says.
     pub said: StoredEvent,
     /// Where it is.
@@ -56,7 +56,7 @@ pub struct Held {
 ///
 /// # Errors
 /// When the store fails.
-pub fn held(store: &Store, id: Hex32) -> Result<Option<Held>, StoreError> {
+pub(super) fn held(store: &Store, id: Hex32) -> Result<Option<Held>, StoreError> {
     let Some(place) = store.event(id)? else {
         return Ok(None);
     };
@@ -69,7 +69,7 @@ pub fn held(store: &Store, id: Hex32) -> Result<Option<Held>, StoreError> {
 ///
 /// # Errors
 /// When the store fails.
-pub fn event(held: &Held, reader: &Reader<'_>) -> Result<Value, StoreError> {
+pub(super) fn event(held: &Held, reader: &Reader<'_>) -> Result<Value, StoreError> {
     let said = &held.said;
     let mut json = serde_json::to_value(said).unwrap_or_default();
     json["seq"] = held.place.held.seq.0.into();
@@ -91,7 +91,7 @@ pub fn event(held: &Held, reader: &Reader<'_>) -> Result<Value, StoreError> {
 ///
 /// # Errors
 /// When the store fails.
-pub fn first(
+pub(super) fn first(
     reader: &Reader<'_>,
     network: &str,
     root: Hex32,
@@ -105,7 +105,7 @@ pub fn first(
 }
 
 /// Adds the labels and counts of a post.
-pub fn label(json: &mut Value, post: &PostRecord) {
+pub(super) fn label(json: &mut Value, post: &PostRecord) {
     json["status"] = post.status.name().into();
     json["counts"] = counts(&post.counts);
     json["replicas"] = post.replicas.into();
@@ -119,7 +119,7 @@ pub fn label(json: &mut Value, post: &PostRecord) {
 ///
 /// # Errors
 /// When the store fails.
-pub fn evidence(
+pub(super) fn evidence(
     post: &StoredEvent,
     store: &Store,
     has_weight: impl Fn(&str, Hex32) -> bool,

@@ -30,7 +30,7 @@ const MOST: usize = 20;
 /// For whom.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Asked {
+pub(super) struct Asked {
     /// Nothing by this key or by one of its group: what it says of those counts zero.
     not_by: Hex32,
     /// Only what has one of these tags, or replies to an ask that has; with commas between them.
@@ -39,7 +39,7 @@ pub struct Asked {
 }
 
 /// `GET /admin/unchecked/{network}`
-pub async fn get(
+pub(super) async fn get(
     State(app): State<Arc<App>>,
     Within(network): Within<String>,
     Params(asked): Params<Asked>,

@@ -41,7 +41,7 @@ const MOST_TEXT: usize = 256;
 /// What is waited for.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Asked {
+pub(super) struct Asked {
     network: String,
     kind: Option<String>,
     tag: Option<String>,
@@ -79,7 +79,7 @@ impl Asked {
 }
 
 /// `GET /v1/wait`
-pub async fn get(
+pub(super) async fn get(
     State(app): State<Arc<App>>,
     Extension(origin): Extension<Origin>,
     Params(asked): Params<Asked>,
