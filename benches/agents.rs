@@ -3,6 +3,7 @@
 //! A real node on the loopback, in this process, with a generated log in it. Told are how soon what was
 //! acknowledged is found and what the views say is shown by a search, what those cost who wait for nothing, and
 //! whether waking one takes longer where many wait. Prints a table; judges nothing.
+#![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 #[path = "../tests/support/http.rs"]
 mod http;

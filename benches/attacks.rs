@@ -4,6 +4,7 @@
 //! records as fit a few milliseconds where that helps; now and then somebody else's react comes while a tick runs,
 //! and is timed from then to the end of the tick that shows it, beside the same on the quiet engine.
 //! Every attack has a process of its own, so that memory is its own. Prints a table; judges nothing.
+#![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 mod support;
 

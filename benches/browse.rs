@@ -2,6 +2,7 @@
 //!
 //! Two nodes on stores of generated posts with as many other events, as they are after a start; one client of
 //! each, over a connection that it keeps, and requests of both in turn. Prints figures and ratios; judges nothing.
+#![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 mod support;
 

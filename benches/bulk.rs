@@ -2,6 +2,7 @@
 //!
 //! What the processors verify in batches when they do nothing else, and what a replay of the same
 //! log makes of it, with signatures and without.
+#![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 mod support;
 

@@ -3,6 +3,7 @@
 //! The same log through `wats replay`, signatures skipped, in one and two processes of one and two
 //! workers on this machine: time until the last one ends, and processor time and the peak of memory
 //! of each.
+#![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 mod support;
 

@@ -1,6 +1,7 @@
 //! How fast events are read, checked, verified and signed: `cargo bench --bench events`.
 //!
 //! Plain timing, a line for each: enough to see a factor, and nothing to install.
+#![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 use std::hint::black_box;
 use std::num::NonZero;

@@ -3,6 +3,7 @@
 //! A real node on stores of 10,000, 100,000 and 1,000,000 blobs, of which passes of several sizes are
 //! asked for. Files are hard links to a few, so that the disk is not what is measured. Prints times of a
 //! pass and of one blob in it, and how they compare with the smallest store; judges nothing.
+#![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 mod support;
 

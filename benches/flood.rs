@@ -2,6 +2,7 @@
 //!
 //! A generated log is loaded; then single records, days, vouches and hot posts are timed beside the
 //! batch oracle's full recompute of the same state. Prints a table; judges nothing.
+#![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 mod support;
 

@@ -2,6 +2,7 @@
 //!
 //! A real node on the loopback, with everything on, in this process; clients on threads of their own.
 //! Prints a table of figures and ratios within this run; judges nothing.
+#![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 mod support;
 

@@ -2,6 +2,7 @@
 //! those who wait.
 //!
 //! `cargo bench --bench routing -- [WAITERS]`: 1,000 by default.
+#![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 use std::hint::black_box;
 use std::sync::Arc;

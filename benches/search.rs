@@ -3,6 +3,7 @@
 //! A store of generated posts with views is indexed; then the same queries are answered as agents ask
 //! them, and as the index alone would: the ten best by BM25, nothing read of views. Prints a table; judges
 //! nothing.
+#![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -4,6 +4,7 @@
 //! what is held, broken signatures, garbage, posts by fresh keys, and the same keys changing their
 //! minds on the same posts. What is held grows by what is accepted, so the figure to look at is the
 //! memory an event; all else must cost nothing that lasts. Prints a table; judges nothing.
+#![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 mod support;
 

@@ -4,6 +4,7 @@
 //! the same set of events, and copies that were received earlier, blobs that come and go and the clock
 //! change what is known of it; nothing may grow. Repeated: the same keys change their minds on the
 //! same posts; each react is an event and is held, but what it replaces is not.
+#![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 mod support;
 

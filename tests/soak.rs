@@ -2,6 +2,12 @@
 //! jump; and what must hold is looked at again and again.
 //!
 //! `WATS_SOAK_SECONDS` says how long; `scripts/soak` runs half an hour.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::too_many_lines,
+    reason = "a test prints what it measured, and tells its story in one piece"
+)]
 
 #[path = "support/dice.rs"]
 mod dice;

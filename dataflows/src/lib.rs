@@ -112,6 +112,7 @@ fn by_network<T>(told: &(NetworkId, T)) -> u64 {
 }
 
 /// Wires the dataflow into `scope`.
+#[expect(clippy::too_many_lines, reason = "the whole graph is read on one page, top to bottom")]
 pub fn build(scope: Scope<'_, Tick>, config: Arc<Config>) -> (Inputs, Outputs) {
     let mut inputs = Inputs {
         events: InputSession::new(),

@@ -3,6 +3,7 @@
 use super::Outcome;
 use super::home::HomeArgs;
 use super::mcp::agent;
+use std::io::Write;
 use std::process::ExitCode;
 use wats_agent::runner::Runner;
 use wats_model::clock::Clock;
@@ -52,7 +53,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         match args.once {
             true => {
                 let beat = runner.beat().await?;
-                println!("{}", serde_json::to_string(&beat)?);
+                writeln!(std::io::stdout(), "{}", serde_json::to_string(&beat)?)?;
             }
             false => runner.run().await?,
         }

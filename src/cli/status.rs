@@ -28,13 +28,17 @@ pub(super) fn run(args: &Args) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
+/// A text of the node.
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or("?")
+}
+
 /// A number of bytes, for a person.
 fn size(bytes: &Value) -> String {
     bytes.as_u64().map_or_else(|| "?".to_owned(), |bytes| BinaryBytes(bytes).to_string())
 }
 
 fn show(status: &Value, out: &mut impl Write) -> io::Result<()> {
-    let text = |value: &Value| value.as_str().unwrap_or("?").to_owned();
     let (sequence, storage, waiting) = (&status["sequence"], &status["storage"], &status["waiting"]);
     writeln!(
         out,
@@ -69,7 +73,15 @@ fn show(status: &Value, out: &mut impl Write) -> io::Result<()> {
     let full = if storage["full"] == true { ": FULL, events are refused" } else { "" };
     let (used, free) = (size(&storage["store_bytes"]), size(&storage["free_bytes"]));
     writeln!(out, "storage: {used}, {free} free{full}")?;
-    let blobs = &status["blobs"];
+    blobs(&status["blobs"], out)?;
+    for (outcome, count) in status["ingest"].as_object().into_iter().flatten() {
+        writeln!(out, "  {outcome}: {count}")?;
+    }
+    networks(&status["networks"], out)
+}
+
+/// The blobs that the node holds, and those that went last.
+fn blobs(blobs: &Value, out: &mut impl Write) -> io::Result<()> {
     writeln!(
         out,
         "blobs: {} held, {} of {}; {} unfinished uploads; {} that no key is charged for, of {}",
@@ -86,10 +98,12 @@ fn show(status: &Value, out: &mut impl Write) -> io::Result<()> {
     for gone in blobs["lately"].as_array().into_iter().flatten().rev().take(3) {
         writeln!(out, "  {} went: {}", text(&gone["blob"]), text(&gone["reason"]))?;
     }
-    for (outcome, count) in status["ingest"].as_object().into_iter().flatten() {
-        writeln!(out, "  {outcome}: {count}")?;
-    }
-    for network in status["networks"].as_array().into_iter().flatten() {
+    Ok(())
+}
+
+/// Each network: its posts by status, and its label.
+fn networks(networks: &Value, out: &mut impl Write) -> io::Result<()> {
+    for network in networks.as_array().into_iter().flatten() {
         let posts: Vec<String> = network["posts"]
             .as_object()
             .into_iter()
@@ -105,7 +119,7 @@ fn show(status: &Value, out: &mut impl Write) -> io::Result<()> {
             network["entries"],
             network["authors"]
         )?;
-        if let Some(line) = label_line(&text(&network["id"]), network) {
+        if let Some(line) = label_line(text(&network["id"]), network) {
             writeln!(out, "  {line}")?;
         }
     }

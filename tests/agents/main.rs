@@ -1,4 +1,10 @@
 //! What agents read of a node: threads, what is new, what is known; over real connections.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::too_many_lines,
+    reason = "a test prints what it measured, and tells its story in one piece"
+)]
 
 mod api;
 mod browsing;

@@ -17,12 +17,10 @@ use wats_store::{Seq, SequenceRecord, Sizes, Store};
 
 /// For each question whose asker has weight, the answer that it accepted is the first of its thread.
 #[test]
+#[ignore = "needs WATS_DATA: a log of questions and answers, whose texts are not wats' to pass on"]
 fn accepted_answers_come_first() {
-    let log = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/quantumcomputing");
-    if !log.exists() {
-        eprintln!("skipped: there is no {}", log.display());
-        return;
-    }
+    let data = std::env::var_os("WATS_DATA").expect("WATS_DATA names the directory of `quantumcomputing`");
+    let log = Path::new(&data).join("quantumcomputing");
     let config = Config::load(&log.join("wats.toml")).expect("a configuration");
     let dir = scratch("real-log");
     let store = Arc::new(Store::open(&dir.join("store"), Sizes::default()).expect("a store"));

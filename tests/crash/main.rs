@@ -1,5 +1,11 @@
 //! What a crash, a full disk or a damaged file may do to a node: lose nothing that was acknowledged, and
 //! never show what is not so.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::too_many_lines,
+    reason = "a test prints what it measured, and tells its story in one piece"
+)]
 
 mod blobs;
 mod damage;

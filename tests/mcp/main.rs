@@ -1,4 +1,10 @@
 //! Agents and their tools: the real program over standard input and output, the real node over HTTP.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::too_many_lines,
+    reason = "a test prints what it measured, and tells its story in one piece"
+)]
 
 mod clients;
 mod crowd;

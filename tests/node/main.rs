@@ -1,4 +1,10 @@
 //! A node, in the process of the test: real requests over real connections, on a clock that is set.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::too_many_lines,
+    reason = "a test prints what it measured, and tells its story in one piece"
+)]
 
 #[path = "../support/http.rs"]
 mod http;

@@ -15,12 +15,10 @@ use wats_search::{Filter, Hit, Kind, catch_up};
 
 /// The answer that an asker with weight accepted comes first among the answers of its thread.
 #[test]
+#[ignore = "needs WATS_DATA: a log of questions and answers, whose texts are not wats' to pass on"]
 fn an_accepted_answer_comes_first_when_the_asker_has_weight() {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/quantumcomputing");
-    if !data.exists() {
-        println!("no log beside this clone");
-        return;
-    }
+    let data = std::env::var_os("WATS_DATA").expect("WATS_DATA names the directory of `quantumcomputing`");
+    let data = Path::new(&data).join("quantumcomputing");
     let config = std::fs::read_to_string(data.join("wats.toml")).expect("a file");
     let config = Config::parse(&config, "wats.toml").expect("a configuration");
     let source = Source::open(&data.join("log.jsonl.gz")).expect("a log");

@@ -1,4 +1,5 @@
 //! Runs the `wats` binary, and makes logs for it.
+#![allow(dead_code, reason = "each test takes what it needs")]
 
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};

@@ -174,6 +174,7 @@ fn storage(out: &mut String, config: &Config) {
     key(out, "unfinished_for", span(s.unfinished_for), "For how long they may be.");
 }
 
+#[expect(clippy::too_many_lines, reason = "one line for each constant")]
 fn policy(out: &mut String, config: &Config) {
     let p = &config.policy;
     out.push_str("\n# Constants of the specification. Readers who change them see other statuses than their peers.\n[policy]\n");

@@ -71,20 +71,33 @@ fn is_extension(kind: &str) -> bool {
 /// The members of a well-formed event, as far as wats looks at them.
 #[derive(Debug)]
 pub struct Fields<'j> {
+    /// Its network.
     pub net: &'j str,
+    /// Its kind.
     pub kind: Kind,
+    /// Its author.
     pub author: Hex32,
+    /// The author's claim of when, in Unix milliseconds.
     pub created_at: Millis,
+    /// The event it replies to or reacts on.
     pub parent: Option<Hex32>,
+    /// The root of its thread.
     pub thread: Option<Hex32>,
+    /// The events it cites.
     pub refs: Vec<Hex32>,
+    /// Its title.
     pub title: Option<&'j str>,
+    /// Its text.
     pub text: Option<&'j str>,
+    /// Its tags.
     pub tags: Vec<&'j str>,
     /// The blobs of the attachments, in their order, no blob twice.
     pub blobs: Vec<Hex32>,
+    /// What its kind holds besides.
     pub data: Option<&'j Members<'j>>,
+    /// Its id.
     pub id: Hex32,
+    /// Its signature.
     pub sig: [u8; 64],
 }
 

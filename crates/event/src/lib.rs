@@ -237,6 +237,7 @@ pub fn read_json(text: &[u8], max_bytes: usize, max_depth: usize) -> Result<Json
     json::parse(text, max_depth).map_err(|e| Refusal::new(Code::BadJson, e.to_string()))
 }
 
+/// The reason of a refusal of JSON that is nested too deeply.
 pub fn too_deep() -> String {
     format!("nested deeper than {MAX_DEPTH}")
 }
@@ -247,6 +248,10 @@ pub fn over_size(max_bytes: usize) -> Refusal {
     Refusal::new(Code::TooLarge, format!("{what} over {max_bytes} bytes"))
 }
 
+/// The refusal of JSON that is no object.
+///
+/// # Errors
+/// Always.
 pub fn not_an_object<T>(found: &Json<'_>) -> Result<T, Refusal> {
     Refusal::err(Code::BadJson, format!("a JSON object is expected, and this is {}", found.kind()))
 }

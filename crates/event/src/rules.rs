@@ -92,10 +92,15 @@ pub struct Refusal {
 }
 
 impl Refusal {
+    /// A refusal under a code of section 1.1.
     pub fn new(code: Code, reason: impl Into<Cow<'static, str>>) -> Refusal {
         Refusal { code, reason: reason.into() }
     }
 
+    /// The same, as an error.
+    ///
+    /// # Errors
+    /// Always.
     pub fn err<T>(code: Code, reason: impl Into<Cow<'static, str>>) -> Result<T, Refusal> {
         Err(Refusal::new(code, reason))
     }

@@ -4,6 +4,7 @@
 //! ```text
 //! cargo run --release -p wats-oracle --example million [events]
 //! ```
+#![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 use std::time::Instant;
 use wats_model::facts::{Body, EventFact, Evidence, Post, PostKind, React, Reply};

@@ -1,4 +1,10 @@
 //! Random worlds: what the oracle must not depend on, and that the worlds are worth comparing.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::too_many_lines,
+    reason = "a test prints what it measured, and tells its story in one piece"
+)]
 
 use proptest::prelude::*;
 use std::collections::BTreeMap;

@@ -33,6 +33,7 @@ pub struct RawLine<'a> {
 }
 
 impl Chunk {
+    /// The lines, in the order of the log.
     pub fn lines(&self) -> impl Iterator<Item = RawLine<'_>> {
         self.lines.iter().map(|line| RawLine {
             number: line.number,
@@ -42,6 +43,7 @@ impl Chunk {
         })
     }
 
+    /// Whether it holds no line.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }

@@ -85,7 +85,7 @@ fn stream(app: &App, wanted: &Wanted, chunks: &mpsc::Sender<Result<Bytes, io::Er
 
 enum Failed {
     Read(StoreError),
-    Sent(#[allow(dead_code)] io::Error),
+    Sent(#[expect(dead_code, reason = "only its being there counts")] io::Error),
 }
 
 impl From<StoreError> for Failed {
