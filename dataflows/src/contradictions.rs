@@ -6,15 +6,14 @@
 //! the square of the graph.
 
 mod crowd;
-pub(crate) mod graph;
 
+use crate::argument_graph::{At, Graph, Link};
 use crate::incremental::Machine;
 use crate::labelling::{Framework, Label, Node, Who};
 use crate::origins::{Place, Standing};
 use crate::signals::{Argument, Contradiction};
 use crate::small_map::SmallMap;
 use crowd::{Crowd, Heard, Known};
-use graph::{At, Graph, Link};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -22,9 +21,6 @@ use std::sync::Arc;
 use wats_model::fixed::Fixed;
 use wats_model::ids::{EventId, GroupId, KeyId, NetworkId, Stamp};
 use wats_model::policy::Config;
-
-/// How far arguments are followed from a post.
-pub const DEPTH: usize = 3;
 
 /// Something the argument graph is made of.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

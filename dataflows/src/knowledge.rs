@@ -1,26 +1,15 @@
 //! Section 7: digests that qualify and supersede, canonical answers, and what covers what.
 
 use crate::incremental::Changes;
-use crate::relations::HeldById;
+use crate::relations::{Digest, HeldById};
 use crate::status::Judged;
 use differential_dataflow::operators::ThresholdTotal;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use wats_model::fixed::Fixed;
-use wats_model::ids::{EventId, KeyId, Millis, Stamp};
+use wats_model::ids::{EventId, Millis, Stamp};
 use wats_model::policy::Policy;
 use wats_model::views::{CanonicalView, CoverView, EntryView, Status};
-
-/// A digest with refs, as it was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Digest {
-    /// Its author.
-    pub author: KeyId,
-    /// Its parent, when it claims that to be the root of its thread.
-    pub answers: Option<EventId>,
-    /// `data.supersedes`.
-    pub supersedes: Option<EventId>,
-}
 
 /// What section 7 is told of the posts.
 pub struct Sources<'s> {

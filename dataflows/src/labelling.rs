@@ -5,8 +5,7 @@
 //! it. Plain arguments (see `Graph`) are left where they are. So a framework costs what is disputed
 //! in it, not the square of that.
 
-use crate::contradictions::DEPTH;
-use crate::contradictions::graph::{At, Graph};
+use crate::argument_graph::{At, DEPTH, Graph};
 use crate::origins::Place;
 use wats_model::ids::{EventId, KeyId};
 

@@ -12,13 +12,14 @@
 //! | 2.1 weight classes and decay | [`aging`] |
 //! | 3 seeds, groups, edges, flow | [`trust`] |
 //! | 3 origins, class, partiality, counting | [`origins`] |
-//! | 4 contradictions | [`force`], [`contradictions`], [`labelling`] |
+//! | 4 contradictions | [`force`], [`contradictions`], [`argument_graph`], [`labelling`] |
 //! | 5 reputation | [`merits`], [`reputation`] |
 //! | 6 post status | [`status`] |
 //! | 7 knowledge entries | [`knowledge`] |
 //! | 8 survival | [`survival`] |
 //! | none: a map of 6 and 7; labels of networks | [`browse`]; [`labels`] |
 
+pub mod argument_graph;
 pub mod contradictions;
 pub mod decay;
 pub mod facets;

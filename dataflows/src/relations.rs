@@ -1,7 +1,6 @@
 //! Sections 1.2 and 1.3: events as relations, and what they say of each other once both are held.
 
 use crate::incremental::{Changes, Tick};
-use crate::knowledge::Digest;
 use crate::signals::{Asked, Citing, Input, ReactOn, Target};
 use crate::trust;
 use differential_dataflow::operators::arrange::{Arranged, TraceAgent};
@@ -11,6 +10,17 @@ use std::sync::Arc;
 use wats_model::facts::{Body, EventFact, Evidence, Post, PostKind, React};
 use wats_model::ids::{BlobId, EventId, KeyId, Millis, NetworkId, OwnerId, Stamp};
 use wats_model::policy::Config;
+
+/// A digest with refs, as it was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Digest {
+    /// Its author.
+    pub author: KeyId,
+    /// Its parent, when it claims that to be the root of its thread.
+    pub answers: Option<EventId>,
+    /// `data.supersedes`.
+    pub supersedes: Option<EventId>,
+}
 
 /// What others need to know of a held event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -6,7 +6,6 @@
 
 mod key;
 mod post;
-pub mod summary;
 mod text;
 
 pub use key::{Earned, Floor, Hop, KeyExplained, PartEarned, Trusted};
@@ -198,7 +197,7 @@ impl Naming<'_> {
     }
 
     fn label(&self, network: Option<NetworkId>) -> Option<LabelAdvice> {
-        LabelAdvice::of(network?, self.0.document, self.0.intake)
+        self.0.document.label(network?, self.0.intake)
     }
 
     fn network(&self, network: Option<NetworkId>) -> String {

@@ -2,11 +2,9 @@
 //! do, and for the owner alone the key that a vouch would help most.
 
 use crate::interner::Interner;
-use crate::view_set::ViewSet;
 use serde::Serialize;
 use std::fmt;
 use wats_event::Hex32;
-use wats_model::ids::NetworkId;
 use wats_model::views::{NetworkLabel, NetworkView};
 
 /// A label, as it is told.
@@ -40,11 +38,6 @@ impl LabelAdvice {
             }
         };
         LabelAdvice { label: label.name(), advice, key: suggested }
-    }
-
-    /// The label of a network of a document, with its key.
-    pub fn of(network: NetworkId, document: &ViewSet, intake: &Interner) -> Option<LabelAdvice> {
-        document.networks.get(&network).map(|view| LabelAdvice::in_view(view, intake))
     }
 
     /// The label of a view, with its key.

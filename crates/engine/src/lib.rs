@@ -7,4 +7,5 @@ pub mod explain;
 pub mod interner;
 pub mod labels;
 pub mod replay;
+pub mod summary;
 pub mod view_set;

@@ -11,6 +11,7 @@ pub use changed::{Changed, Kind};
 pub use json::{counts, entry_json};
 
 use crate::interner::Interner;
+use crate::labels::LabelAdvice;
 use changed::ViewDiff;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use wats_event::Hex32;
@@ -133,6 +134,11 @@ impl ViewSet {
         if let Some(noted) = noted {
             noted.authors.entry(author.key).or_insert(before);
         }
+    }
+
+    /// The label of a network, with the key that a vouch would help most.
+    pub fn label(&self, network: NetworkId, intake: &Interner) -> Option<LabelAdvice> {
+        self.networks.get(&network).map(|view| LabelAdvice::in_view(view, intake))
     }
 
     /// The name of a group: its smallest key (section 3, *Groups*).

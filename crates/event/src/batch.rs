@@ -17,7 +17,7 @@
 //! Coefficients and subsets are drawn by hashing all that they depend on: nothing is random, and a
 //! forger would have to search 2^128 batches.
 
-use super::verify::message;
+use super::message::message;
 use super::{Event, Hex32};
 use curve25519_dalek::constants::ED25519_BASEPOINT_POINT;
 use curve25519_dalek::edwards::{CompressedEdwardsY, EdwardsPoint};

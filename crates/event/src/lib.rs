@@ -18,6 +18,7 @@ pub mod hex;
 pub mod json;
 pub mod line;
 pub mod log;
+mod message;
 mod rules;
 mod sign;
 pub mod stored_event;

@@ -3,8 +3,8 @@
 use super::canonical;
 use super::hex::{self, Hex32};
 use super::json::{self, Json, Members};
+use super::message::message;
 use super::rules::{MAX_BYTES, MAX_DEPTH, Refusal, Rules};
-use super::verify::message;
 use ed25519_dalek::{Signer, SigningKey};
 use std::borrow::Cow;
 use wats_model::ids::Millis;

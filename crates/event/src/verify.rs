@@ -7,21 +7,11 @@
 //! them, 62,000 with four events an author, 48,000 with one.
 
 use super::batch::{self, Signed};
+use super::message::message;
 use super::{Event, Hex32};
 use curve25519_dalek::edwards::{CompressedEdwardsY, EdwardsPoint};
 use ed25519_dalek::{Signature, VerifyingKey};
 use std::collections::HashMap;
-
-/// What is signed before the 32 id bytes (section 1).
-const DOMAIN: &[u8; 14] = b"wats-event-v1:";
-
-/// The message that an event's author signs.
-pub(super) fn message(id: &Hex32) -> [u8; 46] {
-    let mut message = [0; 46];
-    message[..DOMAIN.len()].copy_from_slice(DOMAIN);
-    message[DOMAIN.len()..].copy_from_slice(&id.0);
-    message
-}
 
 /// Verifies one event by itself.
 pub fn verify_strict(event: &Event) -> bool {

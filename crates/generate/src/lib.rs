@@ -24,6 +24,7 @@
 //! What is held in memory grows with the authors and the posts (about 200 and 80 bytes each), not
 //! with the events. There is no floating point, so the bytes are the same on every platform.
 
+mod agent;
 mod attack;
 mod dice;
 mod pool;
@@ -37,10 +38,11 @@ pub use attack::{Attack, NoSuchAttack};
 pub use pool::Lines;
 pub use record::{Record, Said};
 
+use agent::Agent;
 use attack::Siege;
 use pool::Pool;
 use record::Line;
-use scribe::{Agent, Scribe};
+use scribe::Scribe;
 use story::Story;
 use wats_event::{Hex32, Secret};
 use wats_model::ids::Millis;

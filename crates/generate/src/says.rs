@@ -3,7 +3,7 @@
 //! Members are written in the order of RFC 8785 to begin with, so that nothing is sorted or parsed:
 //! the id is the hash of the text, and the signed event is the same text with two members put in.
 
-use super::scribe::Agent;
+use super::agent::Agent;
 use std::borrow::Cow;
 use std::io::Write;
 use wats_event::canonical;

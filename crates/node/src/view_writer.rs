@@ -7,7 +7,7 @@ use wats_event::Hex32;
 use wats_store::LabelRecord;
 
 use wats_engine::collation;
-use wats_engine::explain::summary::why;
+use wats_engine::summary::why;
 use wats_model::ids::{EventId, GroupId, KeyId};
 use wats_model::views::{
     AuthorView, BlobView, EntryView, Facet, GroupView, ListedView, NetworkView, PostView, View,

@@ -12,6 +12,7 @@ pub mod blobs;
 mod browse;
 mod codec;
 mod commit_watermark;
+mod eviction_order;
 pub mod export;
 pub mod import;
 mod lock;
@@ -23,9 +24,9 @@ mod records;
 mod views;
 
 pub use append::{AppendOutcome, Appender};
-pub use blob_records::{Ranked, Standing};
 pub use browse::{Order, Page};
 pub use codec::CodecError;
+pub use eviction_order::{Ranked, Standing};
 pub use lock::Lock;
 pub use read::{Place, Readable, Reader, Records};
 pub use records::{

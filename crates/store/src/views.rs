@@ -1,7 +1,7 @@
 //! Writing views: one batch for a tick, and the tick with them.
 
-use super::blob_records::order;
 use super::codec::{Record, encode};
+use super::eviction_order::order;
 use super::records::{
     AuthorRecord, EntryRecord, LabelRecord, PostRecord, RankRecord, ShownRecord, TickMark, WantRecord,
     scoped, unscoped,

@@ -1,7 +1,7 @@
 //! The labelling against the specification read literally, on small graphs full of disputes.
 
 use super::*;
-use crate::contradictions::graph::Link;
+use crate::argument_graph::Link;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use wats_model::ids::GroupId;

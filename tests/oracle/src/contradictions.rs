@@ -2,9 +2,9 @@
 
 use crate::counting::Tally;
 use crate::grouped::Grouped;
+use crate::keys::{Group, Keys};
 use crate::network::{Event, Key, Network};
 use crate::signals::{Contradiction, Signals};
-use crate::trust::{Group, Keys};
 use rustc_hash::FxHashMap;
 use std::iter;
 use wats_model::fixed::Fixed;

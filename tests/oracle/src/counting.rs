@@ -1,7 +1,7 @@
 //! Section 3, *Counting*: how many voices a crowd has, and how much weight.
 
+use crate::keys::{Group, Keys};
 use crate::network::Key;
-use crate::trust::{Group, Keys};
 use wats_model::fixed::Fixed;
 
 /// The four sets that a crowd is counted by: groups, classes, origins, sponsors.

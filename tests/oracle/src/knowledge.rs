@@ -1,10 +1,11 @@
 //! Section 7: knowledge entries.
 
+use crate::counting::Sets;
+use crate::keys::Keys;
 use crate::network::{Event, Key, Network};
 use crate::reputation::Standing;
 use crate::signals::{Kind, Signal, Signals};
 use crate::status::{PostStatus, positive};
-use crate::trust::Keys;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -97,12 +98,12 @@ impl Of<'_> {
 
     /// The voices of the live supporters of p, accepts included.
     fn support(&self, p: Event) -> usize {
-        self.keys.sets().voices(&self.supporters(p, &[Kind::Accept, Kind::Confirm, Kind::Use]))
+        Sets(&self.keys).voices(&self.supporters(p, &[Kind::Accept, Kind::Confirm, Kind::Use]))
     }
 
     /// Independent voices among the live supporters of p through signals of these kinds.
     fn independent(&self, p: Event, through: &[Kind]) -> bool {
-        let voices = self.keys.sets().independent(&self.supporters(p, through), self.net.author[p]);
+        let voices = Sets(&self.keys).independent(&self.supporters(p, through), self.net.author[p]);
         voices >= self.net.policy.knowledge_voices
     }
 

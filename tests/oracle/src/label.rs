@@ -1,9 +1,9 @@
 //! What a reader should know of a whole network: whether it is cold, or the reader alone, and whom a
 //! vouch would help most. (Section 3, *Cold start*, says only *cold*.)
 
+use crate::keys::Keys;
 use crate::network::{Key, Network};
 use crate::reputation::Standing;
-use crate::trust::Keys;
 use wats_model::fixed::Fixed;
 use wats_model::ids::KeyId;
 use wats_model::views::{MAX_SUGGESTED, NetworkLabel, NetworkView};

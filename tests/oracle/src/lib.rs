@@ -30,6 +30,7 @@ mod contradictions;
 mod counting;
 mod decay;
 mod grouped;
+mod keys;
 mod knowledge;
 mod label;
 mod network;

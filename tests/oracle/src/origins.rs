@@ -1,8 +1,8 @@
 //! Section 3, *Origins* and *Class*: whose trust it is that a key carries.
 
 use crate::grouped::Grouped;
+use crate::keys::{Backing, Group};
 use crate::network::Key;
-use crate::trust::{Backing, Group};
 
 /// What three rounds from the anchors outward leave at each key.
 pub(crate) struct Spread {

@@ -3,9 +3,9 @@
 use crate::contradictions::{Judgement, Verdict};
 use crate::counting::Parts;
 use crate::grouped::Grouped;
+use crate::keys::{Group, Keys};
 use crate::network::{Event, Key, Network};
 use crate::signals::Signals;
-use crate::trust::{Group, Keys};
 use std::sync::Arc;
 use wats_model::fixed::Fixed;
 use wats_model::ids::KeyId;

@@ -1,11 +1,11 @@
 //! Section 6: what a reader sees of a post.
 
 use crate::contradictions::{Judgement, Verdict};
-use crate::counting::Tally;
+use crate::counting::{Sets, Tally};
+use crate::keys::Keys;
 use crate::network::{Event, Key, Network};
 use crate::reputation::Standing;
 use crate::signals::{Contradiction, Kind, Signal, Signals};
-use crate::trust::Keys;
 use wats_model::fixed::Fixed;
 use wats_model::ids::EventId;
 use wats_model::views::{Counts, PostView, Status, Why};
@@ -121,7 +121,7 @@ impl Of<'_> {
         let by = |kind: Kind| such(&|k| k == kind);
         let critics = contesting.iter().map(|(c, _)| c.author);
         let critics: Vec<Key> = critics.filter(|&k| self.standing.has_weight[k]).collect();
-        let sets = self.keys.sets();
+        let sets = Sets(&self.keys);
         Counts {
             accepts: count(sets.voices(&by(Kind::Accept))),
             confirmations: count(sets.voices(&by(Kind::Confirm))),

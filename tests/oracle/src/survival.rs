@@ -1,11 +1,11 @@
 //! Section 8: what the network should keep.
 
+use crate::keys::Keys;
 use crate::knowledge::Knowledge;
 use crate::network::{Event, Network};
 use crate::reputation::Standing;
 use crate::signals::Signals;
 use crate::status::{PostStatus, positive};
-use crate::trust::Keys;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use wats_model::ids::BlobId;

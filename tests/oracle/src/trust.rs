@@ -1,67 +1,13 @@
 //! Section 3: whose word the reader takes, and for how much.
 
-use crate::counting::Sets;
 use crate::grouped::Grouped;
+use crate::keys::{Backing, Group, Keys};
 use crate::network::{Key, Network};
 use crate::origins::{self, Spread};
 use crate::signals::{Kind, Signal, Signals};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wats_model::fixed::{Fixed, ONE};
 use wats_model::ids::{GroupId, Millis};
-
-/// A group of keys, by its place in [`Keys::groups`].
-pub(crate) type Group = usize;
-
-/// What section 3 says of each key.
-pub(crate) struct Keys {
-    /// The groups' names.
-    pub(crate) groups: Vec<GroupId>,
-    /// `group(k)`.
-    pub(crate) group: Vec<Group>,
-    /// `class(k)`.
-    pub(crate) class: Vec<Group>,
-    /// `origins(k)`.
-    pub(crate) origins: Vec<Vec<Group>>,
-    /// `sponsors(k)`.
-    pub(crate) sponsors: Vec<Vec<Group>>,
-    /// Whether k speaks for itself.
-    pub(crate) speaks_for_itself: Vec<bool>,
-    /// `trust(k)`.
-    pub(crate) trust: Vec<Fixed>,
-    /// `floor(k)`.
-    pub(crate) floor: Vec<Fixed>,
-    /// `weight(k)`.
-    pub(crate) weight: Vec<Fixed>,
-    /// Whether an own profile vouches for k.
-    pub(crate) vouched: Vec<bool>,
-    /// `cold`: the network is cold while it is above zero.
-    pub(crate) cold: i64,
-}
-
-impl Keys {
-    /// Whether A is *dependent*: all of its trust came through one other group.
-    pub(crate) fn dependent(&self, a: Key) -> bool {
-        self.class[a] != self.group[a]
-    }
-
-    /// Whether A is *partial* to B.
-    pub(crate) fn partial(&self, a: Key, b: Key) -> bool {
-        self.group[a] == self.group[b] || self.dependent(a) && self.class[a] == self.class[b]
-    }
-
-    /// The four sets that counting is over.
-    pub(crate) fn sets(&self) -> Sets<'_> {
-        Sets(self)
-    }
-}
-
-/// `w0(from, to)`: how much one key backs another.
-#[derive(Clone, Copy)]
-pub(crate) struct Backing {
-    pub(crate) from: Key,
-    pub(crate) to: Key,
-    pub(crate) w0: Fixed,
-}
 
 /// Computes trust, floors, weights, and what counting needs.
 pub(crate) fn trust(net: &Network, signals: &Signals) -> Keys {

@@ -3,8 +3,8 @@
 use super::Seen;
 use super::text::amount;
 use super::{EngineError, Naming};
-use crate::explain::summary::why;
 use crate::labels::LabelAdvice;
+use crate::summary::why;
 use crate::view_set::counts;
 use serde::Serialize;
 use serde_json::Value;

@@ -85,7 +85,7 @@ impl ViewDiff {
         self.changed_entries(document, intake, &mut changed);
         for (network, before) in &self.networks {
             let before = before.as_ref().map(|view| json!(LabelAdvice::in_view(view, intake)));
-            let after = LabelAdvice::of(*network, document, intake).map(|told| json!(told));
+            let after = document.label(*network, intake).map(|told| json!(told));
             if before != after {
                 changed.push(Changed { network: *network, kind: Kind::Label, id: None, before, after });
             }

@@ -1,9 +1,8 @@
 //! The document as JSON: what the vectors hold, and `why` beside it.
 
 use super::ViewSet;
-use crate::explain::summary::why;
 use crate::interner::Interner;
-use crate::labels::LabelAdvice;
+use crate::summary::why;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -87,7 +86,7 @@ impl ViewSet {
             write!(out, "}},{gap}\"authors\":{{")?;
             list(out, gap, part.authors, |author| self.author_json(author, intake))?;
             write!(out, "}},{gap}\"entries\":{}", Value::from(part.entries))?;
-            if let Some(told) = LabelAdvice::of(id, self, intake) {
+            if let Some(told) = self.label(id, intake) {
                 write!(out, ",{gap}\"{}\":{}", NETWORK_LABEL, json!(told))?;
             }
             write!(out, "}}")?;

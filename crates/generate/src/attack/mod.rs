@@ -11,8 +11,9 @@ mod flips;
 mod scene;
 
 use super::Plan;
+use super::agent::Agent;
 use super::record::Line;
-use super::scribe::{Agent, Scribe};
+use super::scribe::Scribe;
 use scene::Scene;
 use std::collections::VecDeque;
 use wats_event::Hex32;

@@ -1,7 +1,8 @@
 //! The short ordinary log before an attack: something of every status to leave alone.
 
+use crate::agent::Agent;
 use crate::says::{Data, Evidence, Says};
-use crate::scribe::{Agent, Scribe};
+use crate::scribe::Scribe;
 use wats_event::Hex32;
 use wats_model::ids::Millis;
 

@@ -11,8 +11,9 @@ mod posts;
 mod reacts;
 
 use super::Plan;
+use super::agent::Agent;
 use super::record::{Line, Unsigned};
-use super::scribe::{Agent, Scribe};
+use super::scribe::Scribe;
 use agenda::{Agenda, Task};
 use std::collections::VecDeque;
 use wats_event::Hex32;

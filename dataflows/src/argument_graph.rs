@@ -4,10 +4,12 @@
 //! these out, which would take the square of what was said: it knows what rests on what, and an
 //! event's *members* are itself and what rests on it, attacked alike.
 
-use super::DEPTH;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use wats_model::ids::{EventId, KeyId};
+
+/// How far arguments are followed from a post.
+pub const DEPTH: usize = 3;
 
 /// An event's place in the graph.
 pub(crate) type At = u32;
