@@ -43,8 +43,9 @@ async fn status(State(app): State<Arc<App>>) -> Result<Response, Problem> {
         Phase::Ready => app.asked(networks).await?,
         _ => Value::Null,
     };
-    let networks = labelled(&app, networks)?;
-    let ticked = core.store.read().ticked()?;
+    let reading = app.clone();
+    let read = move || Ok((labelled(&reading, networks)?, reading.core.store.read().ticked()?));
+    let (networks, ticked) = apart(read).await?;
     let (durable, shown) = (core.durable.load(Ordering::Acquire), core.shown.load(Ordering::Acquire));
     let [weighty, others] = app.lanes.waiting();
     let ingest: BTreeMap<String, u64> = core
@@ -98,9 +99,12 @@ fn labelled(app: &App, mut networks: Value) -> Result<Value, Problem> {
 /// The label of a network, for who asks about nothing else.
 async fn label(State(app): State<Arc<App>>, Within(network): Within<String>) -> Result<Response, Problem> {
     app.carries(&network)?;
-    let mut answer = json!({ "network": network });
-    app.tell_label(&mut answer, &app.core.store.read(), &network, Origin::Owner)?;
-    Ok(Json(answer).into_response())
+    let answer = apart(move || {
+        let mut answer = json!({ "network": network });
+        app.tell_label(&mut answer, &app.core.store.read(), &network, Origin::Owner)?;
+        Ok(answer)
+    });
+    Ok(Json(answer.await?).into_response())
 }
 
 fn networks(driver: &crate::Driver) -> Value {
@@ -189,11 +193,15 @@ async fn explained(State(app): State<Arc<App>>, Within(digits): Within<String>) 
         ExplainError::Engine(e) => Problem::new(500, "internal error", e.to_string()),
         other => Problem::not_found(other.to_string()),
     })?;
-    let reader = app.core.store.read();
-    for of in &mut explained {
-        let (network, label) = of.network_label();
-        *label = app.label(&reader, network, Origin::Owner)?;
-    }
+    let explained = apart(move || {
+        let reader = app.core.store.read();
+        for of in &mut explained {
+            let (network, label) = of.network_label();
+            *label = app.label(&reader, network, Origin::Owner)?;
+        }
+        Ok(explained)
+    })
+    .await?;
     let text = text(&explained);
     Ok(Json(json!({ "now": now, "explained": explained, "text": text })).into_response())
 }
@@ -219,7 +227,8 @@ async fn announce(
     Within((network, key)): Within<(String, String)>,
 ) -> Result<Response, Problem> {
     let key = problem::name("a key", &key)?;
-    let seen = app.core.store.key_seen(&network, key)?;
+    let (store, of) = (app.core.store.clone(), network.clone());
+    let seen = apart(move || Ok(store.key_seen(&of, key)?)).await?;
     let seen = seen.ok_or_else(|| Problem::not_found(format!("no event of {key} is held in `{network}`")))?;
     let Some((created_at, announce)) = seen.announce else {
         return Err(Problem::not_found(format!(

@@ -429,6 +429,11 @@ fn begin(app: &App, blob: Hex32, source: Source, from: u64, size: u64) -> Result
 /// `GET /v1/blobs/{hash}/about`: what the network should hold of it; never a number derived from trust.
 async fn about(State(app): State<Arc<App>>, Within(hash): Within<String>) -> Result<Response, Problem> {
     let blob = name(&hash)?;
+    let answer = apart(move || known(&app, blob));
+    Ok(Json(answer.await?).into_response())
+}
+
+fn known(app: &App, blob: Hex32) -> Result<Value, Problem> {
     let (size, word) = (app.core.blobs.accounts().size(blob), app.core.store.blob(blob)?);
     let record = app.core.store.read().rank(blob)?;
     if size.is_none() && word.is_none() && record.is_none() {
@@ -446,7 +451,7 @@ async fn about(State(app): State<Arc<App>>, Within(hash): Within<String>) -> Res
     if let Some(word) = word {
         answer["since"] = word.received_at.0.into();
     }
-    Ok(Json(answer).into_response())
+    Ok(answer)
 }
 
 /// What is asked of a list.

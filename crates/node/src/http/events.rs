@@ -4,7 +4,7 @@ use super::body::{BodyError, Pace};
 use super::lines::{Line, Lines};
 use super::params::Id;
 use super::shown::{self, Held};
-use super::{App, Origin, Problem};
+use super::{App, Origin, Problem, apart};
 use crate::admission::What;
 use crate::limits;
 use crate::outcome::{Outcome, Unavailable};
@@ -13,13 +13,13 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fmt::Write;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 use wats_event::log::{Record, event_text, read_record};
 use wats_event::stored_event::canonical_text;
-use wats_event::{Code, Event, MAX_BYTES, MAX_RECORD_BYTES, Refusal};
+use wats_event::{Code, Event, Hex32, MAX_BYTES, MAX_RECORD_BYTES, Refusal};
 use wats_model::ids::Millis;
 
 /// `POST /v1/events`
@@ -299,6 +299,10 @@ pub(super) async fn get(
     Extension(origin): Extension<Origin>,
     Id(id): Id,
 ) -> Result<Response, Problem> {
+    Ok(axum::Json(apart(move || held_event(&app, id, origin)).await?).into_response())
+}
+
+fn held_event(app: &App, id: Hex32, origin: Origin) -> Result<Value, Problem> {
     let Held { said, place } = app.event(id)?;
     let mut answer = json!({ "seq": place.held.seq.0, "received_at": place.held.received_at.0 });
     let reader = app.core.store.read();
@@ -309,5 +313,5 @@ pub(super) async fn get(
     // As it was signed, every member of it.
     answer["event"] =
         canonical_text(&place.text).and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
-    Ok(axum::Json(answer).into_response())
+    Ok(answer)
 }

@@ -64,7 +64,6 @@ const COMPRESSED: u64 = 1024;
 const LOOKING: usize = 32;
 /// How long one who waits waits for its turn to look, and after how long it tries again.
 const TURN: std::time::Duration = std::time::Duration::from_secs(20);
-const AGAIN: std::time::Duration = std::time::Duration::from_millis(5);
 /// Connections at a time, of all clients.
 const CONNECTIONS: usize = 4096;
 /// Blobs that are read at a time, each of which is an open file.
@@ -208,15 +207,10 @@ impl App {
         let Origin::Address(address) = origin else {
             return Ok(None);
         };
-        let until = tokio::time::Instant::now() + TURN;
-        loop {
-            if let Some(share) = self.looking.take(super::limits::source(address)) {
-                return Ok(Some(share));
-            }
-            if tokio::time::Instant::now() >= until {
-                return Err(Problem::later(super::Unavailable::Busy));
-            }
-            tokio::time::sleep(AGAIN).await;
+        let turn = self.looking.turn(super::limits::source(address));
+        match tokio::time::timeout(TURN, turn).await {
+            Ok(share) => Ok(share),
+            Err(_) => Err(Problem::later(super::Unavailable::Busy)),
         }
     }
 

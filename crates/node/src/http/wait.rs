@@ -98,12 +98,15 @@ pub(super) async fn get(
             // Nothing is shown yet where the disk had no room for the views; what was loaded is not new then.
             let shown = app.core.shown.load(Ordering::Acquire);
             let seq = Seq(shown.max(app.core.to_load.load(Ordering::Relaxed)));
-            Cursor { seq, entry: entry(&app, &asked)?.1, held_back: Vec::new() }
+            let (reading, of) = (app.clone(), asked.clone());
+            let (_, entry) = apart(move || entry(&reading, &of)).await?;
+            Cursor { seq, entry, held_back: Vec::new() }
         }
     };
     // Before the first look, so that nothing falls between the look and the wait.
     let busy = || Problem::later(Unavailable::Busy);
-    let who = asked.who(&app)?;
+    let (reading, of) = (app.clone(), asked.clone());
+    let who = apart(move || of.who(&reading)).await?;
     let waiter = app.core.waiters.wait(asked.wanted(), who.clone()).ok_or_else(busy)?;
     let until = Instant::now() + Duration::from_secs(asked.timeout.unwrap_or(WAIT).min(MOST_WAIT));
     let asked = Arc::new(Wait { wanted: asked.wanted(), asked, who, min_status });
@@ -209,11 +212,11 @@ fn look(app: &App, wait: &Wait, from: Cursor) -> Result<Found, Problem> {
     let look = Look { app, wait, reader: core.store.read(), now: core.clock.now() };
     for &seq in &from.held_back {
         match core.store.logged(seq)?.map_or(Ok(Seen::Other), |logged| look.at(seq, logged, true))? {
-            Seen::EventFilter(_) if found.is_full(limit) => {
+            Seen::Wanted(_) if found.is_full(limit) => {
                 found.more = true;
                 found.cursor.held_back.push(seq);
             }
-            Seen::EventFilter(event) => found.deliver(event),
+            Seen::Wanted(event) => found.deliver(event),
             Seen::HeldBack(release) => found.hold_back(seq, release),
             Seen::Other => {}
         }
@@ -233,7 +236,7 @@ fn look(app: &App, wait: &Wait, from: Cursor) -> Result<Found, Problem> {
         // A head start is a courtesy: one more ask than a cursor remembers gets none.
         let has_room = found.cursor.held_back.len() < HELD_BACK;
         match look.at(seq, logged, has_room)? {
-            Seen::EventFilter(event) => found.deliver(event),
+            Seen::Wanted(event) => found.deliver(event),
             Seen::HeldBack(release) => found.hold_back(seq, release),
             Seen::Other => {}
         }
@@ -262,7 +265,7 @@ impl Found {
 /// What a record is to whoever looks at it.
 enum Seen {
     /// An event to deliver.
-    EventFilter(Value),
+    Wanted(Value),
     /// An ask to deliver then.
     HeldBack(Millis),
     /// Nothing.
@@ -298,7 +301,7 @@ impl Look<'_> {
         }
         let held =
             Held { said, place: Place { held: EventLocation { seq, received_at }, text: String::new() } };
-        Ok(Seen::EventFilter(shown::event(&held, &self.reader)?))
+        Ok(Seen::Wanted(shown::event(&held, &self.reader)?))
     }
 
     /// Whether the status is high enough, and the author not below the threshold.
