@@ -98,7 +98,7 @@ impl Found {
     }
 }
 
-/// The contradictions of an event, and how they are weighed: for whoever asks.
+/// The contradictions of an event, and how they are weighed, for explanations.
 #[derive(Clone, Debug)]
 pub struct Criticism {
     /// Its author.

@@ -75,7 +75,7 @@ impl Aged {
 /// All signals of a key on an event, at the current time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct AgedPair {
-    /// Who, on what, by whom.
+    /// The target and the key.
     pub pair: Pair,
     /// The stance.
     pub stance: Option<(Stance, Aged)>,
@@ -211,7 +211,7 @@ impl<A: Ages + Default> TimerQueue<A> {
 }
 
 impl TimerQueue<AgingPair> {
-    /// All signals on a post, whoever gives them. Looks at every signal there is: for an explanation.
+    /// All signals on a post, of every key. Looks at every signal there is: for an explanation.
     pub fn on(&self, post: EventId) -> Vec<AgedPair> {
         let held = self.held.iter().filter(|((on, _), _)| *on == post);
         held.filter_map(|(key, signals)| signals.view(*key, self.now, &self.config)).collect()
@@ -299,7 +299,7 @@ pub enum PairChange {
 }
 
 impl PairChange {
-    /// Whom it is about.
+    /// The key it is about.
     pub fn pair(&self) -> &Pair {
         match self {
             PairChange::Signals(signals) => &signals.pair,

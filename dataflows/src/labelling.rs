@@ -49,7 +49,7 @@ struct Reached {
     who: Who,
     /// Where it is attacked.
     fronts: [Index; 2],
-    /// Whom it argues against from one step further: these are among `Framework::causes`.
+    /// The nodes it argues against from one step further: these are among `Framework::causes`.
     causes: (Index, Index),
     /// Its next attacker to look at: which of its fronts, and where there.
     next: (u8, Index),
@@ -62,7 +62,7 @@ struct Front {
     author: Place,
     /// Those who attack it, but for plain arguments.
     attackers: Vec<Index>,
-    /// Those whom it makes attacked.
+    /// The nodes it attacks.
     members: Vec<Index>,
 }
 

@@ -1,4 +1,4 @@
-//! Section 3, *Origins* to *Partial*, and *Counting*: whose trust a key carries, through whom it
+//! Section 3, *Origins* to *Partial*, and *Counting*: the trust that a key carries, the keys through which it
 //! came, and how many voices a crowd is.
 
 use crate::small_map::{SmallMap, make_room};
@@ -62,7 +62,7 @@ impl Standing {
     }
 }
 
-/// What of a standing decides whom a key is partial to and whether it counts. It changes far less
+/// The part of a standing that decides to which keys a key is partial, and whether it counts. It changes far less
 /// often than trust does, so what depends on nothing else is spared the ripples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Place {

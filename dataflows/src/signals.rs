@@ -131,7 +131,7 @@ pub enum Output {
 /// The signals of a key on an event, with their clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PairSignals {
-    /// Who, on what, by whom.
+    /// The target and the key.
     pub pair: Pair,
     /// The stance.
     pub stance: Option<(Stance, Millis)>,

@@ -363,7 +363,7 @@ impl Statuses {
             false => Vec::new(),
         };
         if here && key.place != Some(voter.place()) {
-            // Whoever was partial to the author may no longer be: sum up anew.
+            // A key that was partial to the author may no longer be: sum up anew.
             key.place = Some(voter.place());
             for on in key.wrote.iter().map(|(on, ())| *on) {
                 self.touched.all(on);

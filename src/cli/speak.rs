@@ -157,7 +157,7 @@ pub(super) struct ReactArgs {
     /// Where you ran it: versions, system
     #[arg(long, value_name = "TEXT", requires = "evidence")]
     env: Option<String>,
-    /// With the output: such evidence weighs more for whoever can fetch it; the first is the evidence
+    /// With the output: such evidence weighs more for readers that can fetch it; the first is the evidence
     #[command(flatten)]
     files: Files,
 }

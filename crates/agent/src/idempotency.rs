@@ -1,8 +1,8 @@
-//! What a profile says, kept for a day: one who says it again, as after an answer that never came, says
-//! the same event.
+//! Idempotency cache: the same draft of a profile within 24 hours yields the same signed event.
 //!
-//! An event has a time, so the same words signed twice are two events, and two reacts or two posts. The
-//! outbox keeps the signed event by what it says. A file lock makes it right for several processes.
+//! An event has a time, so a draft that is signed twice gives two events, and two reacts or two posts. A retry after a
+//! lost answer must not do that. The cache keeps each signed event by its draft. A file lock guards it against other
+//! processes.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -102,7 +102,7 @@ impl Outbox {
         fits.then(|| fs::read(file).ok()).flatten().and_then(|text| serde_json::from_slice(&text).ok())
     }
 
-    /// On the disk before it is sent: whoever dies in between says the same again.
+    /// On the disk before it is sent: a process that dies in between sends the same event again.
     fn write(&self, file: &Path, entry: &Entry) -> Result<(), OutboxError> {
         let failed = |cause| OutboxError { file: file.to_owned(), cause };
         let beside = self.0.join("new");

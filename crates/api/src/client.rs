@@ -47,7 +47,7 @@ pub enum ClientError {
         retry_after: Option<u64>,
     },
     /// It is no answer of a node.
-    #[error("an answer that no node gives: {0}")]
+    #[error("unexpected response: not a wats node? ({0})")]
     Strange(String),
     /// What came could not be written.
     #[error(transparent)]

@@ -6,7 +6,7 @@
 //! them. The dataflow exchanges what it must, and the first process is brought all that changed.
 //! What each was given is compared at the end of every tick: processes whose logs differ stop.
 //!
-//! What processes send each other is neither signed nor encrypted, and whoever can connect to their
+//! What processes send each other is neither signed nor encrypted, and every host that can connect to their
 //! addresses is believed: these belong on a network of the cluster's own.
 
 mod gather;

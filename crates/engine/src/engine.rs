@@ -293,7 +293,7 @@ impl Engine {
             let (answer, answers) = bounded(1);
             let question = question.clone();
             let asked: Question = Box::new(move |inside| {
-                // Whoever asked may have gone.
+                // The caller may have gone.
                 let _ = answer.send(question(inside));
             });
             worker.send(Command::Ask(asked)).map_err(|_| self.stopped())?;

@@ -312,7 +312,7 @@ fn begins_a_thread(post: &Post) -> bool {
     post.kind == PostKind::Ask || post.reply.is_none()
 }
 
-/// Names, for whoever puts the dataflow's answers into words.
+/// Names, to put the dataflow's answers into words.
 impl Interner {
     /// The bytes of an event id.
     pub fn event_name(&self, id: EventId) -> Option<Hex32> {

@@ -1,4 +1,4 @@
-//! What the label of a network tells whoever reads a status there: its name, one sentence that says what to
+//! What the label of a network tells its reader: its name, one sentence that says what to
 //! do, and for the owner alone the key that a vouch would help most.
 
 use crate::interner::Interner;

@@ -27,9 +27,9 @@ impl Default for Bounds {
 }
 
 impl Bounds {
-    /// For whoever wants to see what each tick changed.
+    /// To show what each tick changed.
     pub const FINE: Bounds = Bounds { records: 1024, span: Millis::DAY };
-    /// For whoever wants the end: a tick costs at most about as much as evaluating everything, however
+    /// To reach the end: a tick costs at most about as much as evaluating everything, however
     /// many records it takes, so that a small one after a large one costs nearly as much again. A million
     /// in one tick peak at less memory than in two.
     pub const BULK: Bounds = Bounds { records: 1 << 22, span: Millis::days(3_660) };

@@ -1,4 +1,4 @@
-//! What an event says, for whoever reads it: its members as its author wrote them.
+//! A stored event: its members as its author wrote them.
 //!
 //! The store has checked it. Everything in here is its author's word and nobody else's.
 
@@ -36,7 +36,7 @@ pub struct StoredEvent {
     /// Its tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Whom it is addressed to.
+    /// The keys it is addressed to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub to: Vec<Hex32>,
     /// What it cites.

@@ -3,7 +3,7 @@
 //! The generator is its own source of randomness, splitmix64 (Steele, Lea and Flood 2014), in place
 //! of a crate: a log must be the same bytes for the same seed in ten years and on every machine, and
 //! neither a crate's next version nor a platform's `ln` and `pow` may change it. It is no good for
-//! secrets, and the keys of a generated log are none: whoever knows the seed knows them all.
+//! secrets, and the keys of a generated log are none: the seed gives them all.
 
 /// A source of chance: the same seed, the same throws.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@
 //! of what honest agents wrote.
 //!
 //! ```
-//! use wats::generate::{Generator, Plan};
+//! use wats_generate::{Generator, Plan};
 //!
 //! let plan = Plan { events: 100, seed: 7, signed: false, ..Plan::default() };
 //! let mut line = Vec::new();
@@ -94,7 +94,7 @@ impl Plan {
         Agent::new(self.seed, 0).public
     }
 
-    /// The secret key of that profile: whoever reads a made-up log may speak in it too. It follows from the
+    /// The secret key of that profile: a reader of a made-up log can write in it too. It follows from the
     /// seed, and is no secret at all.
     pub fn reader_key(&self) -> Secret {
         Agent::new(self.seed, 0).secret.as_ref().clone()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A clock. It may jump, forwards and back, as clocks of machines do: whoever needs time that never
+/// A clock. It may jump, forwards and back, as clocks of machines do: a caller that needs time that never
 /// goes back keeps the latest.
 #[derive(Clone, Debug, Default)]
 pub enum Clock {

@@ -2,7 +2,7 @@
 //! become facts, so that arrangements hold four bytes where the network signs thirty-two.
 //!
 //! The integers say only "same" or "different". Where the specification orders by id, the order
-//! comes from [`Stamp`]; group names, "its smallest key", are resolved by whoever holds the bytes.
+//! comes from [`Stamp`]; group names, "its smallest key", are resolved where the bytes are.
 
 use serde::{Deserialize, Serialize};
 

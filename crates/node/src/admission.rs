@@ -1,7 +1,7 @@
 //! The way in: two bounded queues, so that a flood by keys without weight holds up nobody who has some.
 //!
 //! Room is counted in bytes and taken before an event is queued; it is given back when the event is
-//! on the disk. Whoever finds no room waits a while, and is then told to come again.
+//! on the disk. An event that finds no room waits a while; then its client is told to come again.
 
 use super::outcome::{Outcome, Unavailable};
 use crossbeam::channel::{Receiver, Sender, bounded, select};
@@ -23,7 +23,7 @@ pub struct Incoming {
     pub received_at: Option<Millis>,
     /// The address it comes from; the owner has none, and no limits on keys.
     pub source: Option<IpAddr>,
-    /// Where its outcome goes. Whoever asked may have gone.
+    /// Where its outcome goes. The client may have gone.
     pub answer: oneshot::Sender<Outcome>,
     /// Its room in memory; a word of the node's own takes none.
     pub _room: Option<OwnedSemaphorePermit>,

@@ -35,7 +35,6 @@ const NAP: Duration = Duration::from_millis(50);
 /// Why blobs could not be looked after.
 #[derive(Debug, thiserror::Error)]
 pub enum KeepError {
-    /// The store.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// Their files.
@@ -122,7 +121,7 @@ fn adopt(core: &NodeState, unsaid: Vec<(Hex32, u64)>) -> Result<Vec<(Hex32, u64)
     Ok(taken_in)
 }
 
-/// Whoever makes blobs come and go.
+/// Takes blobs in and evicts them.
 #[derive(Debug)]
 pub struct Keeper {
     core: Arc<NodeState>,

@@ -371,7 +371,7 @@ struct Watched {
 impl Drop for Watched {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.core.fail(self.name, &"it panicked: what it said is above, and is a bug to be told of");
+            self.core.fail(self.name, &"a thread panicked; the message is above. Please report it");
         }
     }
 }

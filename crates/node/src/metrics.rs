@@ -125,10 +125,10 @@ impl Metrics {
         self.ingest.get_or_create(&of).inc();
     }
 
-    /// Counts an outcome, and tells it to whoever waits for it.
+    /// Counts an outcome, and sends it to the waiting client.
     pub fn answer(&self, answer: oneshot::Sender<Outcome>, outcome: Outcome) {
         self.count(&outcome);
-        // Whoever asked may have gone; what is held stays held.
+        // The client may have gone; the event stays held.
         let _ = answer.send(outcome);
     }
 

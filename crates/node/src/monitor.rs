@@ -66,7 +66,7 @@ fn signed(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-/// Tells systemd, when it started this process, and whoever reads its status.
+/// Tells systemd, when it started this process, and readers of its status.
 fn tell(core: &NodeState, told: Phase) -> Phase {
     use sd_notify::NotifyState;
     let phase = core.phase();

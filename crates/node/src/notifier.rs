@@ -23,7 +23,7 @@ const WAIT: Duration = Duration::from_millis(200);
 /// Asks that everybody is told of later: when, and where they are. The next comes first.
 type HeldBack = BinaryHeap<Reverse<(Millis, Seq)>>;
 
-/// The telling thread's life: it ends with whoever drives the engine. A message says that there is
+/// The telling thread's life: it ends with the tick loop. A message says that there is
 /// something to look at, and one that waits stands for all.
 pub(crate) fn run(core: &NodeState, more: &Receiver<()>) {
     let mut told = Seq(core.shown.load(Ordering::Acquire));
@@ -88,12 +88,12 @@ fn tell(core: &NodeState, told: Seq, shown: Seq, held_back: &mut HeldBack) -> Re
 fn route(core: &NodeState, said: &StoredEvent, later: (Millis, Seq), held_back: &mut HeldBack) {
     let reader = core.store.read();
     core.waiters.routed(said, |key| {
-        // Where the store fails, whoever is woken says so.
+        // Where the store fails, the woken waiter reports it.
         reader.author(&said.net, key).ok().flatten().map_or(Fixed::ZERO, |author| author.weight)
     });
     match held_back.len() < HELD_BACK {
         true => held_back.push(Reverse(later)),
-        // Whoever has looked knows what is held back from it, and until when.
+        // A waiter that has looked knows the asks held back from it, and until when.
         false => core.waiters.everybody(),
     }
 }

@@ -108,7 +108,7 @@ fn read(core: &NodeState, last: Seq, chunks: &Sender<Result<Chunk, StoreError>>)
                 chunk.records.extend(record);
             }
             Err(e) => {
-                // The error is the last that is heard; whoever loads may have gone.
+                // The error is the last message; the loading thread may have gone.
                 let _ = chunks.send(Err(e));
                 return;
             }

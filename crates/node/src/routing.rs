@@ -1,4 +1,4 @@
-//! Whom an ask reaches first: the keys it names, then those with the capabilities it asks for, and after
+//! The order in which an ask reaches waiters: the keys it names, then those with the capabilities it asks for, and after
 //! a head start everybody.
 //!
 //! A capability is a tag that begins with `cap:`. A key has those of its latest announce (section 1.3); an

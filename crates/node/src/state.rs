@@ -33,7 +33,6 @@ pub enum Phase {
 /// What the threads share: the store, the rules, and what each has to say to the others.
 #[derive(Debug)]
 pub struct NodeState {
-    /// The store.
     pub store: Arc<Store>,
     /// What it asks of events.
     pub rules: Rules,

@@ -247,7 +247,7 @@ impl Driver {
     fn write(&mut self) -> Result<(), NodeError> {
         match self.core.store.publish(&self.unwritten, self.ticked) {
             Ok(()) => {
-                // Only now: whoever is woken looks at what is written.
+                // Only now: a woken waiter reads the written views.
                 let written = std::mem::take(&mut self.unwritten);
                 self.core.roots_changed(written.roots().map(|(network, root)| (network.to_owned(), root)));
                 self.core.shown.store(self.ticked.through.0, Ordering::Release);

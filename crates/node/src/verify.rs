@@ -26,7 +26,7 @@ pub struct Checked {
 /// How long to wait before looking whether the node stops.
 const WAIT: Duration = Duration::from_millis(50);
 
-/// One verifying thread's life: it ends when the node stops, or with whoever writes.
+/// One verifying thread's life: it ends when the node stops, or with the commit thread.
 pub(crate) fn run(core: &NodeState, rates: &Arc<Rates>, exits: &Exits, next: &Sender<Vec<Checked>>) {
     let mut verifier = Verifier::new();
     loop {

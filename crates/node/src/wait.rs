@@ -1,7 +1,7 @@
 //! Who waits for what: an event, or a thread whose entry changes, wakes those that may want it and
 //! nobody else.
 //!
-//! Each waiter stands under one key, the rarest thing that it asks for, and under who it is and what it can
+//! Each waiter is indexed by its most selective filter, and by who it is and what it can
 //! do. What happens is looked up by each of its keys, so what it costs is in proportion to those it wakes, not
 //! to those who wait. An ask that is routed ([`super::routing`]) wakes those who are named or capable, in
 //! that order, and those with more standing first; the others when it is released. A wake-up says "look
@@ -351,7 +351,7 @@ mod tests {
         let mut rest = crowd.order().await;
         rest.sort_unstable();
         assert_eq!(rest, [1, 7], "those who could not see it before");
-        // Whoever asks for two things asks for both.
+        // A filter with two conditions wants both.
         assert_eq!(crowd.waiters.routed(&asking(json!({ "tags": ["cap:rust", "cap:gpu"] })), standing), 1);
         assert_eq!(crowd.order().await, [4]);
         // Nobody who waits can do it: everybody hears of it when it is released.

@@ -2,7 +2,7 @@
 //!
 //! One index for all networks. Every term of it bears the name of its network, so that no query of one
 //! network can meet a document of another; what terms are worth is counted by network too
-//! ([`NetworkStatistics`]). Texts are not stored: whoever shows a hit reads the event from the store.
+//! ([`NetworkStatistics`]). Texts are not stored: a hit is shown from the store.
 
 use super::SearchError;
 use super::document::Document;

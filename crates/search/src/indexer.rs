@@ -83,7 +83,7 @@ pub fn catch_up(store: &Arc<Store>, index: &Arc<Index>) -> Result<Followed, Sear
     let mut indexer = Indexer::new(store.clone(), index.clone());
     let followed = indexer.follow(&|| false)?;
     indexer.commit()?;
-    // Whoever opens the index next must not meet a merge that still goes on.
+    // The next to open the index must not meet a running merge.
     if let Some(writer) = indexer.writer.take() {
         writer.wait_merging_threads()?;
     }
@@ -108,7 +108,7 @@ impl Indexer {
 
     /// The indexing thread's life: it catches up, then follows whenever `more` says that something is
     /// durable, and ends when nobody can say so any more. The channel needs room for one message, and
-    /// whoever finds it full may go on: a message that waits stands for all.
+    /// a sender that finds it full goes on: one waiting message stands for all.
     ///
     /// It does not fail: what goes wrong is logged, and tried again.
     pub fn run(mut self, more: &Receiver<()>) {

@@ -68,7 +68,7 @@ pub enum SearchError {
     #[error("there is nothing to search for: give a word, or a filter")]
     Nothing,
     /// The cursor was not made by a search.
-    #[error("this is no cursor: pass on the one of the page before, as it is")]
+    #[error("invalid cursor: pass the cursor of the page before on unchanged")]
     NoCursor,
     /// The cursor was made by another store.
     #[error("the cursor is of another store: search again from the beginning")]
@@ -99,7 +99,7 @@ pub enum SearchError {
 }
 
 impl SearchError {
-    /// Whether whoever asked can mend it.
+    /// Whether the client can correct it.
     pub fn is_of_client(&self) -> bool {
         match self {
             SearchError::Query(_)

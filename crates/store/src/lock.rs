@@ -31,7 +31,7 @@ impl Lock {
     pub fn take(directory: &Path) -> Result<Lock, StoreError> {
         let path = directory.join(FILE);
         let failed = |cause| StoreError::File { file: path.clone(), cause };
-        // Whoever holds the lock may be read off the file, so it must not be emptied before it is ours.
+        // The file names the holder of the lock, so it is not emptied before the lock is ours.
         let mut options = OpenOptions::new();
         let mut file =
             options.read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;

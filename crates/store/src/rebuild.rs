@@ -16,7 +16,7 @@ impl Appender {
     /// # Errors
     /// When the sequence is damaged, or the disk fails.
     pub fn rebuild(store: Arc<Store>) -> Result<(), StoreError> {
-        // Whoever finds this key finds half of what follows.
+        // A store with this key holds half of what follows from the sequence.
         store.db.put_opt(KEY_REBUILDING, [], &synced())?;
         for family in Family::FOLLOWING {
             store.forget(family)?;

@@ -10,7 +10,7 @@ const KEYS: u32 = 6;
 /// Posts are the first events.
 const POSTS: u32 = 10;
 
-/// One argument: by whom, against what, and with what.
+/// One argument: its author, its target and its kind.
 #[derive(Clone, Debug)]
 struct Argued {
     by: u32,

@@ -1,10 +1,10 @@
-//! Section 5, explained: what makes a key's reputation, for whoever asks.
+//! Section 5, explained: the parts of a key's reputation.
 
 use super::{Esteem, Part, Reputation, Side, accused};
 use wats_model::fixed::Fixed;
 use wats_model::ids::KeyId;
 
-/// Where a key's reputation comes from (section 5): for whoever asks.
+/// Where a key's reputation comes from (section 5).
 #[derive(Clone, Debug)]
 pub struct Explanation {
     /// What it adds up to.

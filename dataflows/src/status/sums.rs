@@ -315,7 +315,7 @@ pub(super) struct Contest {
     pub keys: i64,
     /// Their voices.
     pub voices: Voices,
-    /// (only undecided, the argument to quote, by whom).
+    /// (only undecided, the argument to quote, its author).
     quoted: BTreeSet<(bool, Quoted, KeyId)>,
     /// How many were rebutted without evidence, and with.
     rebutted: [i64; 2],

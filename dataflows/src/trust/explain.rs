@@ -1,11 +1,11 @@
-//! Section 3, explained: what makes a key's trust, for whoever asks.
+//! Section 3, explained: the sources of a key's trust.
 
 use super::Trust;
 use crate::origins::{ROUNDS, Standing};
 use wats_model::fixed::Fixed;
 use wats_model::ids::{KeyId, OwnerId};
 
-/// Where a key stands in the graph, and why (section 3): for whoever asks.
+/// Where a key stands in the graph, and why (section 3).
 #[derive(Clone, Debug)]
 pub struct Explanation {
     /// What others are told of it.

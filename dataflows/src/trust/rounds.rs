@@ -51,7 +51,7 @@ impl Trust {
         }
     }
 
-    /// Classes of the keys reached, then the sponsors of them and of whom they back; returns the
+    /// Classes of the keys reached, then their sponsors and those of the keys they back; returns the
     /// keys whose place changed, so that edges from and to them may weigh differently.
     pub(super) fn reclass(&mut self, reached: FxHashSet<KeyId>) -> Vec<KeyId> {
         let mut moved = Vec::new();

@@ -33,7 +33,7 @@ struct AttachSaid {
 #[tool_router(router = attaching, vis = "pub(super)")]
 impl Agent {
     /// Hand the node an output or a file of up to 2 MiB to keep. Pass the result on as `attachment` of a
-    /// confirm or contradict, or among `attachments`. Whoever may read the event may read it.
+    /// confirm or contradict, or among `attachments`. Every reader of the event can read it.
     #[tool(
         title = "Attach",
         annotations(destructive_hint = false, idempotent_hint = true, open_world_hint = false)

@@ -198,7 +198,7 @@ impl Agent {
     async fn say(&self, mut draft: Value) -> Result<String, Trouble> {
         let profile = self.profile()?.clone();
         draft["net"] = json!(&*self.network);
-        // Work may take long, and the threads for it are shared with whoever reads.
+        // Work may take long, and the threads for it are shared with reads.
         let turn = self.signing.clone().acquire_owned().await.map_err(|e| Trouble::Broken(e.to_string()))?;
         let signing = tokio::task::spawn_blocking(move || {
             let _turn = turn;

@@ -51,7 +51,7 @@ impl Starter {
     /// When it cannot be started, or is not ready in time.
     pub async fn start(&self, patience: Duration) -> Result<(), ClientError> {
         let until = Instant::now() + patience;
-        // Whoever has the next turn finds a node running, or sees that it ended.
+        // The process with the next turn finds a node running, or sees that it ended.
         let Some(_held) = self.turn(until).await? else {
             return Ok(());
         };
@@ -82,7 +82,7 @@ impl Starter {
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(Some(file)),
-                // Whoever waits for it waits for a node, and may find one before.
+                // A waiting process waits for a node, and may find one before.
                 Err(std::fs::TryLockError::WouldBlock) if self.ready().await.is_ok() => return Ok(None),
                 Err(std::fs::TryLockError::WouldBlock) if Instant::now() < until => {
                     tokio::time::sleep(LOOK).await;
@@ -122,7 +122,7 @@ impl Starter {
                 return Err(self.failed(&io::Error::other(what)));
             }
             if self.ready().await.is_ok() {
-                // Whoever ends it, this process takes note: or it would stay behind as a name.
+                // This process reaps the node, however it ends: else it would stay behind as a zombie.
                 std::thread::spawn(move || child.wait());
                 return Ok(());
             }

@@ -45,7 +45,7 @@ pub struct Task {
     pub ask: Option<Question>,
 }
 
-/// An ask, for whoever checks an answer to it.
+/// An ask, for the agent that checks an answer to it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Question {
     /// Its title, written by its author.

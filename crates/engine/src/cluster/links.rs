@@ -283,7 +283,7 @@ struct Peer {
 
 impl Peer {
     /// Records that the process is gone, and ends here: timely's threads know no other way to stop than
-    /// to panic. Whoever waits for the process sees the record, and the threads end with this process.
+    /// to panic. The operator sees the record, and the threads end with this process.
     fn lose(&self, cause: impl std::fmt::Display) -> ! {
         let lost = Lost { process: self.process, address: self.address.clone(), cause: cause.to_string() };
         // The first cause is the one to tell.

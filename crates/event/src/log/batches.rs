@@ -1,4 +1,4 @@
-//! Lines of a log as they are, some at a time: for whoever sends them on.
+//! Lines of a log as they are, some at a time: to be sent on.
 
 use super::lines::{Chunk, Lines};
 use super::{LogError, Source};

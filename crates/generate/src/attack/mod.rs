@@ -1,7 +1,7 @@
 //! Adversaries: floods that must neither hold up the engine nor change what it says of the honest.
 //!
 //! Each attack is preceded by the same short ordinary log (`scene`): a reader, a few agents that it
-//! vouches for, threads of every status, and twenty keys of whom the reader thought well and who
+//! vouches for, threads of every status, and twenty keys that had the reader's trust and
 //! have turned. These twenty do as they please with what they wrote themselves; of the posts of the
 //! honest no attack may change a status. A plan with `events: 0` gives the scene alone.
 

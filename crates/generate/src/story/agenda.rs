@@ -16,7 +16,7 @@ pub(super) enum Task {
     Accept { answer: u32 },
     /// Somebody says that what they confirmed is still valid.
     Renew { by: u32, on: u32 },
-    /// Somebody whom the reader trusts confirms or uses a post.
+    /// A key that the reader trusts confirms or uses a post.
     Support { by: u32, on: u32 },
     /// Somebody contradicts an argument.
     Rebut(Argument),

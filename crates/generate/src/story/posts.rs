@@ -85,7 +85,7 @@ impl Story {
         }
     }
 
-    /// Has somebody whom the reader may trust try a post.
+    /// Lets a key that the reader may trust try a post.
     fn call_for_support(&mut self, on: u32) {
         let by = 1 + self.scribe.dice.skewed(self.agents.len() as u64 - 1) as u32;
         if by != self.posts[on as usize].author {

@@ -242,7 +242,7 @@ async fn announce(
 /// Records of a log, with their dates.
 async fn import(State(app): State<Arc<App>>, body: Body) -> Result<Response, Problem> {
     if let Some(why) = app.core.refuses() {
-        // Whoever is still sending reads the answer when all was sent.
+        // A client that is still sending reads the answer when all was sent.
         Paced::new(body, 0, Pace::Leisure).rinse().await;
         return Err(Problem::later(why));
     }

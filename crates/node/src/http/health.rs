@@ -1,4 +1,4 @@
-//! `/healthz`, `/readyz`, `/metrics`: for whoever watches the node.
+//! `/healthz`, `/readyz`, `/metrics`: for monitoring.
 
 use super::{App, Problem};
 use crate::Phase;

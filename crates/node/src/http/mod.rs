@@ -224,7 +224,7 @@ impl App {
         }
         let (answer, answered) = tokio::sync::oneshot::channel();
         let question: Question = Box::new(move |driver| {
-            // Whoever asked may have gone.
+            // The client may have gone.
             let _ = answer.send(question(driver));
         });
         self.ask.try_send(question).map_err(|_| Problem::later(super::Unavailable::Busy))?;
@@ -272,7 +272,7 @@ fn public(app: Arc<App>) -> Router<Arc<App>> {
         .layer(middleware::from_fn_with_state(app.clone(), one_of_many))
         // Those who wait are many, have a limit of their own, and cost nothing until they are woken.
         .route("/v1/wait", get(wait::get))
-        // Nor is a node unwell that has much to do: whoever watches it is answered all the same.
+        // Monitoring is answered however busy the node is.
         .route("/healthz", get(health::health))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(health::metrics))

@@ -27,7 +27,7 @@ const OF_ONE: usize = 5;
 const NAMED: usize = 3;
 const MOST: usize = 20;
 
-/// For whom.
+/// The reader, and the posts it wants.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Asked {

@@ -70,7 +70,7 @@ impl Asked {
         }
     }
 
-    /// Who waits: whoever waits for what is addressed to a key, or for a capability, says so thereby.
+    /// The waiting client: one that waits with `to`, or for a capability tag, is treated as the addressee.
     fn who(&self, app: &App) -> Result<Who, Problem> {
         let mut who = Who::of(&app.core.store, &self.network, self.who.or(self.to))?;
         who.capabilities.extend(capabilities(self.tag.as_slice()).cloned());
@@ -143,7 +143,7 @@ fn not_now(app: &App, asked: &Asked) -> Option<Unavailable> {
         Unavailable::Loading => true,
         // What is there is told, whatever is not taken in.
         Unavailable::DiskFull => false,
-        // Whoever has a cursor is let go of with it.
+        // A client with a cursor gets it back.
         _ => asked.cursor.is_none(),
     })
 }
@@ -262,7 +262,7 @@ impl Found {
     }
 }
 
-/// What a record is to whoever looks at it.
+/// What a record is to a waiter.
 enum Seen {
     /// An event to deliver.
     Wanted(Value),

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use wats_event::Hex32;
 use wats_model::ids::Millis;
 
-/// Blobs that went and are remembered, for whoever asks.
+/// Evicted blobs that are remembered.
 const REMEMBERED: usize = 64;
 /// How much room an upload takes at a time.
 const STEP: u64 = 1 << 20;
@@ -99,7 +99,7 @@ pub struct Accounts {
     gone: VecDeque<Gone>,
 }
 
-/// Sums, for whoever watches.
+/// Sums, for monitoring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
     /// Blobs held.

@@ -65,7 +65,7 @@ impl Blobs {
         Reserved::new(self.accounts.clone(), blob, is_owner)
     }
 
-    /// The locks on some names: whoever makes a file appear or go, and says so in the sequence, holds
+    /// The locks on some names: a thread that makes a file appear or go, and records it in the sequence, holds
     /// them meanwhile. They are taken in one order, and nobody takes more while holding some.
     pub fn lock(&self, names: impl IntoIterator<Item = Hex32>) -> Vec<MutexGuard<'_, ()>> {
         let stripes: std::collections::BTreeSet<usize> =
