@@ -1,10 +1,10 @@
 //! `wats browse`: a map of what the network knows.
 
 use super::Outcome;
-use super::consult::{go_on, node, show};
 use super::home::{InNetwork, event};
+use super::listing::{go_on, node, show};
 use super::pager::Paging;
-use super::shown::{DIM, HEAD, headline, label, plural, short};
+use super::render::{DIM, HEAD, headline, label, plural, short};
 use serde_json::Value;
 use std::fmt::{self, Write};
 use wats_api::client::path;

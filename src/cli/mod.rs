@@ -3,12 +3,16 @@
 //! Exit codes: 0 when the command did its work, refused events included; 1 when something could not
 //! be read, written or done; 2 when the command line itself is wrong.
 
+mod announce;
+mod answer;
+mod ask;
 mod backup;
 mod blob;
 mod browse;
 mod config;
-mod consult;
+mod digest;
 mod doctor;
+mod draft;
 mod evict;
 mod export;
 mod generate;
@@ -16,20 +20,26 @@ mod home;
 mod import;
 mod init;
 mod keygen;
+mod knowledge;
+mod listing;
 mod manual;
 mod mcp;
 mod node;
 mod pager;
+mod post;
 mod progress;
+mod react;
+mod read;
+mod render;
 mod replay;
 mod reputation;
 mod runner;
-mod shown;
+mod search;
 mod sign;
-mod speak;
 mod status;
 mod verify;
 mod vouch;
+mod wait;
 
 use anstyle::{AnsiColor, Style};
 use clap::{Parser, Subcommand};
@@ -60,17 +70,17 @@ enum Command {
     Sign(sign::Args),
     Verify(verify::Args),
     Replay(replay::Args),
-    Search(consult::SearchArgs),
+    Search(search::SearchArgs),
     Browse(browse::Args),
-    Read(consult::ReadArgs),
-    Wait(consult::WaitArgs),
-    Knowledge(consult::KnowledgeArgs),
-    Ask(speak::AskArgs),
-    Answer(speak::AnswerArgs),
-    Post(speak::PostArgs),
-    React(speak::ReactArgs),
-    Digest(speak::DigestArgs),
-    Announce(speak::AnnounceArgs),
+    Read(read::ReadArgs),
+    Wait(wait::WaitArgs),
+    Knowledge(knowledge::KnowledgeArgs),
+    Ask(ask::AskArgs),
+    Answer(answer::AnswerArgs),
+    Post(post::PostArgs),
+    React(react::ReactArgs),
+    Digest(digest::DigestArgs),
+    Announce(announce::AnnounceArgs),
     Attach(blob::AttachArgs),
     Blob(blob::Args),
     Init(init::Args),
@@ -107,17 +117,17 @@ pub(crate) fn run() -> ExitCode {
         Command::Sign(args) => sign::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Replay(args) => replay::run(&args),
-        Command::Search(args) => consult::search(&args),
+        Command::Search(args) => search::search(&args),
         Command::Browse(args) => browse::run(&args),
-        Command::Read(args) => consult::read(&args),
-        Command::Wait(args) => consult::wait(&args),
-        Command::Knowledge(args) => consult::knowledge(&args),
-        Command::Ask(args) => speak::ask(&args),
-        Command::Answer(args) => speak::answer(&args),
-        Command::Post(args) => speak::post(&args),
-        Command::React(args) => speak::react(&args),
-        Command::Digest(args) => speak::digest(&args),
-        Command::Announce(args) => speak::announce(&args),
+        Command::Read(args) => read::read(&args),
+        Command::Wait(args) => wait::wait(&args),
+        Command::Knowledge(args) => knowledge::knowledge(&args),
+        Command::Ask(args) => ask::ask(&args),
+        Command::Answer(args) => answer::answer(&args),
+        Command::Post(args) => post::post(&args),
+        Command::React(args) => react::react(&args),
+        Command::Digest(args) => digest::digest(&args),
+        Command::Announce(args) => announce::announce(&args),
         Command::Attach(args) => blob::attach(&args),
         Command::Blob(args) => blob::run(&args),
         Command::Init(args) => init::run(&args),

@@ -2,7 +2,7 @@
 
 use super::Outcome;
 use super::home::HomeArgs;
-use super::shown::label_line;
+use super::render::label_line;
 use indicatif::BinaryBytes;
 use serde_json::Value;
 use std::io::{self, Write};

@@ -1,8 +1,8 @@
 //! `wats vouch` and `wats unvouch`
 
 use super::Outcome;
+use super::draft::sign_and_send;
 use super::home::InNetwork;
-use super::speak::sign_and_send;
 use serde_json::json;
 use std::io::Write;
 use std::process::ExitCode;
