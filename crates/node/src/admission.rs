@@ -18,7 +18,7 @@ use wats_model::ids::Millis;
 #[derive(Debug)]
 pub struct Incoming {
     /// What it says.
-    pub what: What,
+    pub what: Submission,
     /// When another node received it, as a wats export says; otherwise it is received now.
     pub received_at: Option<Millis>,
     /// The address it comes from; the owner has none, and no limits on keys.
@@ -31,7 +31,7 @@ pub struct Incoming {
 
 /// What is brought.
 #[derive(Debug)]
-pub enum What {
+pub enum Submission {
     /// An event, checked up to its id, and its text.
     Event(Box<Event>, Box<str>),
     /// A record of a blob: of a log where it says when it was received, otherwise this node's own word.
@@ -109,15 +109,15 @@ impl Lanes {
     /// When there is no room within the time, or the node is stopping.
     pub async fn bring(
         &self,
-        what: What,
+        what: Submission,
         received_at: Option<Millis>,
         weighty: bool,
         source: Option<IpAddr>,
     ) -> Result<oneshot::Receiver<Outcome>, Unavailable> {
         let lane = if weighty { &self.weighty } else { &self.others };
         let text = match &what {
-            What::Event(_, text) => text.len(),
-            What::Blob(..) => 0,
+            Submission::Event(_, text) => text.len(),
+            Submission::Blob(..) => 0,
         };
         let size = u32::try_from(text.clamp(LEAST_BYTES, lane.bytes)).unwrap_or(u32::MAX);
         let wait = tokio::time::timeout(self.patience, lane.room.clone().acquire_many_owned(size));

@@ -4,7 +4,7 @@
 //! A pass takes blobs from the front of the order that the views keep, so it costs what it evicts. It
 //! sees pins as of the last tick, and waits a little for the views when they are behind.
 
-use super::admission::{Incoming, What};
+use super::admission::{Incoming, Submission};
 use super::outcome::{Outcome, Unavailable};
 use super::state::{NodeState, Phase};
 use super::verify::Checked;
@@ -172,7 +172,7 @@ impl Keeper {
         let (received_at, mut answers, mut group) = (self.core.clock.now(), Vec::new(), Vec::new());
         for (blob, present) in words {
             let (answer, answered) = oneshot::channel();
-            let what = What::Blob(blob, present);
+            let what = Submission::Blob(blob, present);
             let incoming = Incoming { what, received_at: None, source: None, answer, _room: None };
             group.push(Checked { incoming, received_at });
             answers.push(answered);

@@ -1,7 +1,7 @@
 //! Group commit: whatever has been checked goes to the disk with one sync; then it is acknowledged,
 //! and handed to the engine.
 
-use super::admission::{Incoming, What};
+use super::admission::{Incoming, Submission};
 use super::outcome::{Outcome, Unavailable};
 use super::state::{NETWORKS, NodeState};
 use super::verify::Checked;
@@ -66,8 +66,7 @@ fn commit(core: &NodeState, appender: &mut Appender, group: Vec<Checked>) -> Vec
                 room
             }
         };
-    let strange =
-        |c: &mut Checked| matches!(&c.incoming.what, What::Event(event, _) if !core.carries(&event.net));
+    let strange = |c: &mut Checked| matches!(&c.incoming.what, Submission::Event(event, _) if !core.carries(&event.net));
     for Checked { incoming, .. } in group.extract_if(.., strange) {
         let reason = format!(
             "this node has no network configured, and carries {NETWORKS} of them already: its owner names those that \
@@ -95,7 +94,7 @@ fn commit(core: &NodeState, appender: &mut Appender, group: Vec<Checked>) -> Vec
 
 /// Whether this is the node's own word that it no longer holds a blob.
 fn makes_room(incoming: &Incoming) -> bool {
-    matches!(incoming.what, What::Blob(_, false)) && incoming.received_at.is_none()
+    matches!(incoming.what, Submission::Blob(_, false)) && incoming.received_at.is_none()
 }
 
 /// The place of a record that was written.
@@ -129,8 +128,8 @@ fn write(
     let mut added = Vec::with_capacity(group.len());
     for Checked { incoming, received_at } in group {
         added.push(match &mut incoming.what {
-            What::Event(event, text) => appender.event(event, *received_at, text)?,
-            What::Blob(blob, present) => {
+            Submission::Event(event, text) => appender.event(event, *received_at, text)?,
+            Submission::Blob(blob, present) => {
                 match incoming.received_at {
                     // What a log says of another node's disk is so here when it is so here.
                     Some(_) => *present = core.blobs.accounts().size(*blob).is_some(),
@@ -155,8 +154,8 @@ fn acknowledge(core: &NodeState, group: Vec<Checked>, added: Vec<AppendOutcome>)
     for (Checked { incoming, received_at }, added) in group.into_iter().zip(added) {
         let (AppendOutcome::New(seq) | AppendOutcome::Earlier(seq) | AppendOutcome::Known(seq)) = added;
         let (outcome, what) = match incoming.what {
-            What::Blob(blob, present) => (Outcome::Blob, Committed::Blob(blob, present)),
-            What::Event(event, _) => {
+            Submission::Blob(blob, present) => (Outcome::Blob, Committed::Blob(blob, present)),
+            Submission::Event(event, _) => {
                 let id = event.id;
                 let outcome = match added {
                     AppendOutcome::New(_) => Outcome::Accepted { id, seq },

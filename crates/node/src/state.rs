@@ -30,9 +30,10 @@ pub enum Phase {
     Failed,
 }
 
-/// What the threads share: the store, the rules, and what each has to say to the others.
+/// The state that the threads of a node share.
 #[derive(Debug)]
 pub struct NodeState {
+    /// Events, views and blobs on the disk.
     pub store: Arc<Store>,
     /// What it asks of events.
     pub rules: Rules,

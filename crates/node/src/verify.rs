@@ -1,7 +1,7 @@
 //! Signatures, in batches, off the dataflow's thread; then work and time (section 1.1), and the limits
 //! on keys, which nobody can use up for another before the signature is known to be valid.
 
-use super::admission::{Exits, Incoming, What};
+use super::admission::{Exits, Incoming, Submission};
 use super::limits::Rates;
 use super::outcome::{Outcome, Unavailable};
 use super::state::{NodeState, Phase};
@@ -49,8 +49,8 @@ fn check(core: &NodeState, rates: &Rates, verifier: &mut Verifier, taken: Vec<In
     let events: Vec<_> = taken
         .iter()
         .filter_map(|incoming| match &incoming.what {
-            What::Event(event, _) => Some(event.as_ref()),
-            What::Blob(..) => None,
+            Submission::Event(event, _) => Some(event.as_ref()),
+            Submission::Blob(..) => None,
         })
         .collect();
     let mut valid = verifier.verify(&events).into_iter();
@@ -58,8 +58,8 @@ fn check(core: &NodeState, rates: &Rates, verifier: &mut Verifier, taken: Vec<In
     for incoming in taken {
         let received_at = incoming.received_at.unwrap_or(now);
         let refused = match &incoming.what {
-            What::Blob(..) => None,
-            What::Event(event, _) => verified(valid.next().unwrap_or(false))
+            Submission::Blob(..) => None,
+            Submission::Event(event, _) => verified(valid.next().unwrap_or(false))
                 .and_then(|()| admit(event, received_at, &core.rules))
                 .err()
                 .map(Outcome::Refused)
@@ -81,7 +81,7 @@ fn check(core: &NodeState, rates: &Rates, verifier: &mut Verifier, taken: Vec<In
 }
 
 fn limited(core: &NodeState, rates: &Rates, incoming: &Incoming) -> Option<Outcome> {
-    let What::Event(event, _) = &incoming.what else {
+    let Submission::Event(event, _) = &incoming.what else {
         return None;
     };
     let weighty = core.weighty.contains(&event.net, event.author);

@@ -98,12 +98,12 @@ impl Of<'_> {
 
     /// The voices of the live supporters of p, accepts included.
     fn support(&self, p: Event) -> usize {
-        Sets(&self.keys).voices(&self.supporters(p, &[Kind::Accept, Kind::Confirm, Kind::Use]))
+        Sets(self.keys).voices(&self.supporters(p, &[Kind::Accept, Kind::Confirm, Kind::Use]))
     }
 
     /// Independent voices among the live supporters of p through signals of these kinds.
     fn independent(&self, p: Event, through: &[Kind]) -> bool {
-        let voices = Sets(&self.keys).independent(&self.supporters(p, through), self.net.author[p]);
+        let voices = Sets(self.keys).independent(&self.supporters(p, through), self.net.author[p]);
         voices >= self.net.policy.knowledge_voices
     }
 

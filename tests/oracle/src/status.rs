@@ -121,7 +121,7 @@ impl Of<'_> {
         let by = |kind: Kind| such(&|k| k == kind);
         let critics = contesting.iter().map(|(c, _)| c.author);
         let critics: Vec<Key> = critics.filter(|&k| self.standing.has_weight[k]).collect();
-        let sets = Sets(&self.keys);
+        let sets = Sets(self.keys);
         Counts {
             accepts: count(sets.voices(&by(Kind::Accept))),
             confirmations: count(sets.voices(&by(Kind::Confirm))),

@@ -27,7 +27,7 @@ struct NextAsked {
 
 /// What could be checked.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Next {
+struct NextToVerify {
     notice: &'static str,
     /// What would settle the most comes first.
     tasks: Vec<Task>,
@@ -58,7 +58,7 @@ pub struct Question {
 /// What came of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Outcome {
+pub enum CheckOutcome {
     /// It holds.
     Success,
     /// It does not.
@@ -70,11 +70,11 @@ pub enum Outcome {
 /// A check, and what came of it.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Report {
+pub struct CheckReport {
     /// The post.
     pub id: String,
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: CheckOutcome,
     /// How you know; needed unless you are unsure.
     pub evidence: Option<EvidenceSaid>,
     /// The output of what you ran, from `attach`.
@@ -93,8 +93,15 @@ pub struct Reported {
 impl Agent {
     /// What nobody checked yet and you could: answers and digests of others, what would settle the most first.
     #[tool(title = "What to verify next", annotations(read_only_hint = true, open_world_hint = false))]
-    async fn verify_next(&self, Parameters(asked): Parameters<NextAsked>) -> Result<Json<Next>, String> {
-        told(self.to_verify(&asked.tags, asked.limit).await.map(|tasks| Next { notice: NOTICE, tasks }))
+    async fn verify_next(
+        &self,
+        Parameters(asked): Parameters<NextAsked>,
+    ) -> Result<Json<NextToVerify>, String> {
+        told(
+            self.to_verify(&asked.tags, asked.limit)
+                .await
+                .map(|tasks| NextToVerify { notice: NOTICE, tasks }),
+        )
     }
 
     /// Report a check: a success confirms the post with your evidence, a failure contradicts it, and when you
@@ -103,7 +110,10 @@ impl Agent {
         title = "Report a verification",
         annotations(destructive_hint = false, idempotent_hint = true, open_world_hint = false)
     )]
-    async fn verify_report(&self, Parameters(report): Parameters<Report>) -> Result<Json<Reported>, String> {
+    async fn verify_report(
+        &self,
+        Parameters(report): Parameters<CheckReport>,
+    ) -> Result<Json<Reported>, String> {
         told(self.report(report).await)
     }
 }
@@ -122,11 +132,11 @@ impl Agent {
     }
 
     /// Says what came of a check.
-    pub(crate) async fn report(&self, report: Report) -> Result<Reported, Trouble> {
+    pub(crate) async fn report(&self, report: CheckReport) -> Result<Reported, Trouble> {
         let value = match report.outcome {
-            Outcome::Success => 1,
-            Outcome::Failure => -1,
-            Outcome::Unsure => return Ok(Reported { id: None }),
+            CheckOutcome::Success => 1,
+            CheckOutcome::Failure => -1,
+            CheckOutcome::Unsure => return Ok(Reported { id: None }),
         };
         let evidence = report.evidence.ok_or_else(|| {
             Trouble::wrong("`evidence` says how you know; without it, report that you are unsure")

@@ -12,7 +12,7 @@ pub mod command;
 pub mod ledger;
 
 use crate::mcp::responses::{Detail, NOTICE, Post};
-use crate::mcp::verify::{Outcome, Report, Task};
+use crate::mcp::verify::{CheckOutcome, CheckReport, Task};
 use crate::mcp::write_tools::{EvidenceKind, EvidenceSaid};
 use crate::mcp::{Agent, Trouble};
 use command::CommandError;
@@ -95,7 +95,7 @@ pub struct Beat {
 /// What a command says of a check.
 #[derive(Debug, Deserialize)]
 struct Checked {
-    outcome: Outcome,
+    outcome: CheckOutcome,
     #[serde(rename = "type")]
     kind: Option<EvidenceKind>,
     detail: Option<String>,
@@ -248,23 +248,23 @@ impl Runner {
             return Ok(());
         }
         match outcome {
-            Outcome::Success => beat.confirmed += 1,
-            Outcome::Failure => beat.contradicted += 1,
-            Outcome::Unsure => beat.unsure += 1,
+            CheckOutcome::Success => beat.confirmed += 1,
+            CheckOutcome::Failure => beat.contradicted += 1,
+            CheckOutcome::Unsure => beat.unsure += 1,
         }
         Ok(())
     }
 
     /// What is said of a check. One that does not say how it knows is unsure. Where the node has no room
     /// for the output it is said without.
-    async fn report(&self, task: &Task, checked: Checked) -> Result<Report, RunnerError> {
+    async fn report(&self, task: &Task, checked: Checked) -> Result<CheckReport, RunnerError> {
         let detail = checked.detail.map(|detail| readable(&detail, DETAIL).0);
         let detail = detail.filter(|detail| !detail.trim().is_empty());
-        let outcome = if detail.is_some() { checked.outcome } else { Outcome::Unsure };
+        let outcome = if detail.is_some() { checked.outcome } else { CheckOutcome::Unsure };
         let env = checked.env.map(|env| readable(&env, DETAIL).0);
         let kind = checked.kind.unwrap_or(EvidenceKind::Run);
         let evidence = detail.map(|detail| EvidenceSaid { kind, detail, env });
-        let output = checked.output.filter(|output| outcome != Outcome::Unsure && !output.is_empty());
+        let output = checked.output.filter(|output| outcome != CheckOutcome::Unsure && !output.is_empty());
         let attachment = match output {
             None => None,
             Some(mut output) => {
@@ -274,7 +274,7 @@ impl Runner {
                 kept.inspect_err(|error| tracing::warn!(%error, "the output is not attached")).ok()
             }
         };
-        Ok(Report { id: task.id().to_owned(), outcome, evidence, attachment })
+        Ok(CheckReport { id: task.id().to_owned(), outcome, evidence, attachment })
     }
 
     /// Runs the command, where the budget has room for its limit; what it took is written down.

@@ -144,7 +144,7 @@ fn networks(driver: &crate::Driver) -> Value {
 }
 
 #[derive(Debug, Deserialize)]
-struct Page {
+struct AuthorPageQuery {
     limit: Option<usize>,
 }
 
@@ -152,7 +152,7 @@ struct Page {
 async fn reputation(
     State(app): State<Arc<App>>,
     Within(network): Within<String>,
-    Params(page): Params<Page>,
+    Params(page): Params<AuthorPageQuery>,
 ) -> Result<Response, Problem> {
     let limit = page.limit.unwrap_or(50).min(10_000);
     let mut all = apart(move || Ok(app.core.store.read().authors(&network)?)).await?;
@@ -250,12 +250,15 @@ async fn import(State(app): State<Arc<App>>, body: Body) -> Result<Response, Pro
 }
 
 #[derive(Debug, Deserialize)]
-struct Backup {
+struct BackupRequest {
     directory: PathBuf,
 }
 
 /// A backup, made while the node runs.
-async fn checkpoint(State(app): State<Arc<App>>, Json(backup): Json<Backup>) -> Result<Response, Problem> {
+async fn checkpoint(
+    State(app): State<Arc<App>>,
+    Json(backup): Json<BackupRequest>,
+) -> Result<Response, Problem> {
     if !backup.directory.is_absolute() || backup.directory.exists() {
         return Err(Problem::bad_request("`directory` must be an absolute path of nothing that exists"));
     }

@@ -3,7 +3,7 @@
 use super::body::{BodyError, Pace, Paced};
 use super::fair_semaphore::Share;
 use super::params::{Params, Within};
-use super::range::{self, Wanted};
+use super::range::{self, RequestedRange};
 use super::{App, Origin, Problem, apart, problem};
 use crate::blob_manager::{KeepError, reason};
 use crate::limits;
@@ -103,14 +103,14 @@ async fn read(
     let fresh = text(header::IF_RANGE).is_none_or(|of| of == tag);
     let wanted = range::wanted(text(header::RANGE).filter(|_| fresh), size);
     let (from, length) = match wanted {
-        Wanted::All => (0, size),
-        Wanted::Part(first, last) => {
+        RequestedRange::All => (0, size),
+        RequestedRange::Part(first, last) => {
             *answer.status_mut() = StatusCode::PARTIAL_CONTENT;
             let of = value(&format!("bytes {first}-{last}/{size}"))?;
             answer.headers_mut().insert(header::CONTENT_RANGE, of);
             (first, last - first + 1)
         }
-        Wanted::Nothing => {
+        RequestedRange::Nothing => {
             let problem = Problem::new(416, "range not satisfiable", format!("it has {size} bytes"));
             let of = value(&format!("bytes */{size}"))?;
             return Ok(([(header::CONTENT_RANGE, of)], problem).into_response());
@@ -122,13 +122,13 @@ async fn read(
     }
     let busy = || Problem::later(Unavailable::Busy);
     let share = source(origin).map(|source| app.reading.take(source).ok_or_else(busy)).transpose()?;
-    let part = Part { from, length, all: length == size };
+    let part = UploadPart { from, length, all: length == size };
     *answer.body_mut() = verified(app, blob, part, share).await?;
     Ok(answer)
 }
 
 /// What of a blob is sent.
-struct Part {
+struct UploadPart {
     from: u64,
     length: u64,
     /// Whether that is all of it.
@@ -137,8 +137,13 @@ struct Part {
 
 /// A blob, or a part, of which the file was found to be what its name says; while all of it is sent that
 /// is looked at once more, and the answer breaks off before its end when it is not so.
-async fn verified(app: Arc<App>, blob: Hex32, part: Part, share: Option<Share>) -> Result<Body, Problem> {
-    let Part { from, length, all } = part;
+async fn verified(
+    app: Arc<App>,
+    blob: Hex32,
+    part: UploadPart,
+    share: Option<Share>,
+) -> Result<Body, Problem> {
+    let UploadPart { from, length, all } = part;
     let keeping = app.clone();
     let opened = apart(move || {
         let lost = |why| {
@@ -192,17 +197,17 @@ async fn upload(
     app.may_write(origin, &headers)?;
     let mut body = Paced::new(body, app.core.blobs.storage.blob_bytes, Pace::Leisure);
     match take_in(&app, blob, origin, &headers, &mut body).await {
-        Ok(Took::All(size, new)) => {
+        Ok(UploadProgress::All(size, new)) => {
             app.core.metrics.uploaded(if new { "held" } else { "present" });
             let status = if new { StatusCode::CREATED } else { StatusCode::OK };
             Ok((status, Json(json!({ "blob": blob, "size": size }))).into_response())
         }
-        Ok(Took::Part(offset)) => {
+        Ok(UploadProgress::Part(offset)) => {
             app.core.metrics.uploaded("part");
             let part = Json(json!({ "blob": blob, "offset": offset }));
             Ok((StatusCode::ACCEPTED, [(UPLOAD_OFFSET, HeaderValue::from(offset))], part).into_response())
         }
-        Err(Refused { code, problem, offset }) => {
+        Err(UploadRefusal { code, problem, offset }) => {
             app.core.metrics.uploaded(code);
             // A connection that is closed with something unread is reset, and the client may not see why;
             // but where too many are at it, none is waited for.
@@ -219,7 +224,7 @@ async fn upload(
 }
 
 /// What came of an upload.
-enum Took {
+enum UploadProgress {
     /// The blob is held; whether it was not before.
     All(u64, bool),
     /// So much of it is here.
@@ -227,26 +232,26 @@ enum Took {
 }
 
 /// Why an upload is not taken.
-struct Refused {
+struct UploadRefusal {
     code: &'static str,
     problem: Problem,
     offset: Option<u64>,
 }
 
-impl Refused {
-    fn new(status: u16, code: &'static str, detail: impl Into<String>) -> Refused {
+impl UploadRefusal {
+    fn new(status: u16, code: &'static str, detail: impl Into<String>) -> UploadRefusal {
         let title = if status == 507 { "no room" } else { "upload refused" };
-        Refused { code, problem: Problem::new(status, title, detail), offset: None }
+        UploadRefusal { code, problem: Problem::new(status, title, detail), offset: None }
     }
 
-    fn later(why: Unavailable) -> Refused {
-        Refused { code: why.as_str(), problem: Problem::later(why), offset: None }
+    fn later(why: Unavailable) -> UploadRefusal {
+        UploadRefusal { code: why.as_str(), problem: Problem::later(why), offset: None }
     }
 
-    fn short(app: &App, short: Short) -> Refused {
+    fn short(app: &App, short: Short) -> UploadRefusal {
         let storage = &app.core.blobs.storage;
         match short {
-            Short::Budget(bytes) => Refused::new(
+            Short::Budget(bytes) => UploadRefusal::new(
                 507,
                 "no_room",
                 format!(
@@ -255,7 +260,7 @@ impl Refused {
                     storage.high_water
                 ),
             ),
-            Short::Unattached(bytes) => Refused::new(
+            Short::Unattached(bytes) => UploadRefusal::new(
                 507,
                 "unattached_full",
                 format!(
@@ -268,38 +273,38 @@ impl Refused {
     }
 }
 
-impl From<BodyError> for Refused {
-    fn from(error: BodyError) -> Refused {
+impl From<BodyError> for UploadRefusal {
+    fn from(error: BodyError) -> UploadRefusal {
         match error {
-            BodyError::TooLong => Refused::new(413, "too_large", "more came than was said"),
-            _ => Refused::new(408, "body", error.to_string()),
+            BodyError::TooLong => UploadRefusal::new(413, "too_large", "more came than was said"),
+            _ => UploadRefusal::new(408, "body", error.to_string()),
         }
     }
 }
 
-impl From<KeepError> for Refused {
-    fn from(error: KeepError) -> Refused {
+impl From<KeepError> for UploadRefusal {
+    fn from(error: KeepError) -> UploadRefusal {
         match error {
-            KeepError::Unsaid(why) => Refused::later(why),
+            KeepError::Unsaid(why) => UploadRefusal::later(why),
             KeepError::Files(e) => e.into(),
             KeepError::Store(error) => {
                 tracing::error!(%error, "the store failed to answer a request");
-                Refused::later(Unavailable::Failed)
+                UploadRefusal::later(Unavailable::Failed)
             }
         }
     }
 }
 
-impl From<io::Error> for Refused {
-    fn from(error: io::Error) -> Refused {
+impl From<io::Error> for UploadRefusal {
+    fn from(error: io::Error) -> UploadRefusal {
         match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                Refused::later(Unavailable::DiskFull)
+                UploadRefusal::later(Unavailable::DiskFull)
             }
-            io::ErrorKind::InvalidInput => Refused::new(413, "too_large", error.to_string()),
+            io::ErrorKind::InvalidInput => UploadRefusal::new(413, "too_large", error.to_string()),
             _ => {
                 tracing::error!(%error, "a blob cannot be written");
-                Refused::later(Unavailable::Failed)
+                UploadRefusal::later(Unavailable::Failed)
             }
         }
     }
@@ -307,29 +312,30 @@ impl From<io::Error> for Refused {
 
 /// Does blocking work of an upload. It goes on when the client has gone.
 async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Refused> + Send + 'static,
-) -> Result<T, Refused> {
+    work: impl FnOnce() -> Result<T, UploadRefusal> + Send + 'static,
+) -> Result<T, UploadRefusal> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|e| Refused::new(500, "failed", e.to_string()))?
+    done.map_err(|e| UploadRefusal::new(500, "failed", e.to_string()))?
 }
 
 /// Where an upload begins, how much this request brings, and of how much.
-fn extent(headers: &HeaderMap, most: u64) -> Result<(u64, u64, u64), Refused> {
+fn extent(headers: &HeaderMap, most: u64) -> Result<(u64, u64, u64), UploadRefusal> {
     let text = |name| headers.get(name).and_then(|v: &HeaderValue| v.to_str().ok());
     let length = text(header::CONTENT_LENGTH).and_then(|n| n.parse::<u64>().ok());
-    let length = length
-        .ok_or_else(|| Refused::new(411, "length_required", "say with `Content-Length` how much comes"))?;
+    let length = length.ok_or_else(|| {
+        UploadRefusal::new(411, "length_required", "say with `Content-Length` how much comes")
+    })?;
     let (from, size) = match text(header::CONTENT_RANGE).map(range::sent) {
         None => (0, length),
         Some(Some((from, bytes, size))) if bytes == length => (from, size),
         Some(_) => {
             let detail = "`Content-Range` must be `bytes FIRST-LAST/SIZE`, and agree with `Content-Length`";
-            return Err(Refused::new(400, "bad_range", detail));
+            return Err(UploadRefusal::new(400, "bad_range", detail));
         }
     };
     match size <= most {
         true => Ok((from, length, size)),
-        false => Err(Refused::new(413, "too_large", format!("a blob has at most {most} bytes here"))),
+        false => Err(UploadRefusal::new(413, "too_large", format!("a blob has at most {most} bytes here"))),
     }
 }
 
@@ -339,20 +345,22 @@ async fn take_in(
     origin: Origin,
     headers: &HeaderMap,
     body: &mut Paced,
-) -> Result<Took, Refused> {
+) -> Result<UploadProgress, UploadRefusal> {
     if let Some(why) = app.core.refuses() {
-        return Err(Refused::later(why));
+        return Err(UploadRefusal::later(why));
     }
     let known = app.core.blobs.accounts().size(blob);
     if let Some(size) = known {
         // It is here: what comes is not even read.
         body.rinse().await;
-        return Ok(Took::All(size, false));
+        return Ok(UploadProgress::All(size, false));
     }
     let (from, length, size) = extent(headers, app.core.blobs.storage.blob_bytes)?;
     let source = source(origin);
     let _share = match source {
-        Some(source) => Some(app.uploading.take(source).ok_or_else(|| Refused::later(Unavailable::Busy))?),
+        Some(source) => {
+            Some(app.uploading.take(source).ok_or_else(|| UploadRefusal::later(Unavailable::Busy))?)
+        }
         None => None,
     };
     let beginning = app.clone();
@@ -366,10 +374,11 @@ async fn take_in(
         let over = !matches!(next, Ok(Some(_)));
         if block.len() >= BLOCK || (over && !block.is_empty()) {
             let bytes = std::mem::take(&mut block);
-            taken = match blocking(move || Ok((taken.add(&bytes).map_err(Refused::from)?, taken))).await? {
-                (Ok(()), taken) => taken,
-                (Err(short), taken) => return Err(with_offset(Refused::short(app, short), &taken)),
-            };
+            taken =
+                match blocking(move || Ok((taken.add(&bytes).map_err(UploadRefusal::from)?, taken))).await? {
+                    (Ok(()), taken) => taken,
+                    (Err(short), taken) => return Err(with_offset(UploadRefusal::short(app, short), &taken)),
+                };
         }
         match next {
             Ok(Some(_)) => {}
@@ -381,38 +390,38 @@ async fn take_in(
         return Err(with_offset(e.into(), &taken));
     }
     if taken.offset() != from + length || !taken.is_whole() {
-        return Ok(Took::Part(taken.offset()));
+        return Ok(UploadProgress::Part(taken.offset()));
     }
     let finishing = app.clone();
     blocking(move || {
         if !taken.is_true() {
             taken.discard();
-            return Err(Refused::new(
+            return Err(UploadRefusal::new(
                 422,
                 "bad_hash",
                 "what came is not what the name says; it was thrown away",
             ));
         }
-        Ok(Took::All(size, finishing.keeper.finish(blob, taken)?))
+        Ok(UploadProgress::All(size, finishing.keeper.finish(blob, taken)?))
     })
     .await
 }
 
 /// A refusal of something that may be resumed.
-fn with_offset(refused: Refused, taken: &Taken) -> Refused {
-    Refused { offset: Some(taken.offset()), ..refused }
+fn with_offset(refused: UploadRefusal, taken: &Taken) -> UploadRefusal {
+    UploadRefusal { offset: Some(taken.offset()), ..refused }
 }
 
 /// Finds room for an upload, and its place in the file.
-fn begin(app: &App, blob: Hex32, source: Source, from: u64, size: u64) -> Result<Taken, Refused> {
+fn begin(app: &App, blob: Hex32, source: Source, from: u64, size: u64) -> Result<Taken, UploadRefusal> {
     let taken = app.core.blobs.uploads.take(&app.core.blobs, blob, source, from, size);
     let taken = taken.map_err(|begin| match begin {
         Begin::Offset(offset) => {
-            let refused = Refused::new(409, "offset", begin.to_string());
-            Refused { offset: Some(offset), ..refused }
+            let refused = UploadRefusal::new(409, "offset", begin.to_string());
+            UploadRefusal { offset: Some(offset), ..refused }
         }
-        Begin::Busy => Refused::new(409, "uploading", begin.to_string()),
-        Begin::TooMany => Refused::later(Unavailable::Busy),
+        Begin::Busy => UploadRefusal::new(409, "uploading", begin.to_string()),
+        Begin::TooMany => UploadRefusal::later(Unavailable::Busy),
         Begin::Disk(e) => e.into(),
     })?;
     if let Err(short) = taken.would_fit() {
@@ -421,7 +430,7 @@ fn begin(app: &App, blob: Hex32, source: Source, from: u64, size: u64) -> Result
         if let Err(short) = taken.would_fit() {
             app.keeper.make_room(blob, size, short)?;
         }
-        taken.would_fit().map_err(|short| Refused::short(app, short))?;
+        taken.would_fit().map_err(|short| UploadRefusal::short(app, short))?;
     }
     Ok(taken)
 }
@@ -456,12 +465,12 @@ fn known(app: &App, blob: Hex32) -> Result<Value, Problem> {
 
 /// What is asked of a list.
 #[derive(Debug, Deserialize)]
-pub(super) struct Page {
+pub(super) struct BlobPageQuery {
     limit: Option<usize>,
     after: Option<String>,
 }
 
-impl Page {
+impl BlobPageQuery {
     fn read(self) -> Result<(Option<Hex32>, usize), Problem> {
         let after = self.after.as_deref().map(name).transpose()?;
         Ok((after, self.limit.unwrap_or(PAGE).clamp(1, LONGEST_PAGE)))
@@ -476,7 +485,10 @@ fn page(blobs: Vec<(Hex32, Value)>, most: usize) -> Response {
 }
 
 /// `GET /v1/blobs/wants`: blobs of confirmed posts that the node does not hold.
-async fn wants(State(app): State<Arc<App>>, Params(asked): Params<Page>) -> Result<Response, Problem> {
+async fn wants(
+    State(app): State<Arc<App>>,
+    Params(asked): Params<BlobPageQuery>,
+) -> Result<Response, Problem> {
     let (after, most) = asked.read()?;
     let wants = apart(move || Ok(app.core.store.read().wants(after, most)?)).await?;
     let json = |(blob, replicas): (Hex32, u8)| (blob, json!({ "blob": blob, "replicas": replicas }));
@@ -484,7 +496,10 @@ async fn wants(State(app): State<Arc<App>>, Params(asked): Params<Page>) -> Resu
 }
 
 /// `GET /v1/blobs/spares`: held blobs that are not pinned, and of which the network needs no copy.
-async fn spares(State(app): State<Arc<App>>, Params(asked): Params<Page>) -> Result<Response, Problem> {
+async fn spares(
+    State(app): State<Arc<App>>,
+    Params(asked): Params<BlobPageQuery>,
+) -> Result<Response, Problem> {
     let (after, most) = asked.read()?;
     let found = apart(move || {
         let spares = app.core.store.read().spares(after, most)?;
@@ -532,7 +547,7 @@ pub(super) fn status(core: &NodeState) -> Value {
 /// `GET /admin/blobs`: what is held, with the rank of each. For the owner alone.
 pub(super) async fn held(
     State(app): State<Arc<App>>,
-    Params(asked): Params<Page>,
+    Params(asked): Params<BlobPageQuery>,
 ) -> Result<Response, Problem> {
     let (after, most) = asked.read()?;
     let found = apart(move || {
@@ -555,14 +570,14 @@ pub(super) async fn held(
 
 /// What is asked of a pass.
 #[derive(Debug, Deserialize)]
-pub(super) struct Next {
+pub(super) struct EvictionQuery {
     limit: Option<usize>,
 }
 
 /// `GET /admin/evict`: the next that would go, with the reason for each. For the owner alone.
 pub(super) async fn next_to_go(
     State(app): State<Arc<App>>,
-    Params(next): Params<Next>,
+    Params(next): Params<EvictionQuery>,
 ) -> Result<Response, Problem> {
     let most = next.limit.unwrap_or(20).clamp(1, 10_000);
     let found = apart(move || {
@@ -594,13 +609,16 @@ fn to_go(standing: &Standing, size: u64) -> Value {
 
 /// How far to evict.
 #[derive(Debug, Deserialize)]
-pub(super) struct Pass {
+pub(super) struct EvictionPass {
     /// Bytes that are left; those of the low-water mark where it says nothing.
     to: Option<u64>,
 }
 
 /// `POST /admin/evict`: a pass down to the low-water mark, or another. For the owner alone.
-pub(super) async fn evict(State(app): State<Arc<App>>, Json(pass): Json<Pass>) -> Result<Response, Problem> {
+pub(super) async fn evict(
+    State(app): State<Arc<App>>,
+    Json(pass): Json<EvictionPass>,
+) -> Result<Response, Problem> {
     if let Some(why) = app.core.refuses().filter(|why| *why != Unavailable::DiskFull) {
         return Err(Problem::later(why));
     }

@@ -29,9 +29,9 @@ const MOST_TOP: usize = 10;
 /// What to browse.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Asked {
+pub(super) struct BrowseQuery {
     network: String,
-    by: By,
+    by: Facet,
     /// What of it.
     under: Option<String>,
     limit: Option<usize>,
@@ -42,7 +42,7 @@ pub(super) struct Asked {
 /// By what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum By {
+enum Facet {
     Tag,
     Title,
     Thread,
@@ -51,31 +51,35 @@ enum By {
 
 /// What a page shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Wanted {
+enum BrowseTarget {
     /// Groups in an order: all, or those of a month or with the beginning of a title.
     Groups { order: Order, of: Option<Under>, beginning: Vec<u8> },
     /// The entries under something.
     Entries(Under),
 }
 
-impl Asked {
-    fn wanted(&self) -> Result<Wanted, Problem> {
-        let groups = |order| Wanted::Groups { order, of: None, beginning: Vec::new() };
+impl BrowseQuery {
+    fn wanted(&self) -> Result<BrowseTarget, Problem> {
+        let groups = |order| BrowseTarget::Groups { order, of: None, beginning: Vec::new() };
         Ok(match (self.by, self.under.as_deref()) {
-            (By::Tag, None) => groups(Order::Tags),
-            (By::Tag, Some(tag)) if tag.len() <= 64 => Wanted::Entries(Under::Tag(tag.to_owned())),
-            (By::Tag, Some(_)) => return Err(Problem::bad_request("a tag has 64 bytes at most")),
-            (By::Thread, None) => groups(Order::Threads),
-            (By::Thread, Some(id)) => Wanted::Entries(Under::Thread(super::problem::name("a thread", id)?)),
-            (By::Title, None) => groups(Order::Initials),
-            (By::Title, Some(beginning)) => {
-                let beginning = collation::folded(beginning).into_bytes();
-                Wanted::Groups { order: Order::Titles, of: None, beginning }
+            (Facet::Tag, None) => groups(Order::Tags),
+            (Facet::Tag, Some(tag)) if tag.len() <= 64 => BrowseTarget::Entries(Under::Tag(tag.to_owned())),
+            (Facet::Tag, Some(_)) => return Err(Problem::bad_request("a tag has 64 bytes at most")),
+            (Facet::Thread, None) => groups(Order::Threads),
+            (Facet::Thread, Some(id)) => {
+                BrowseTarget::Entries(Under::Thread(super::problem::name("a thread", id)?))
             }
-            (By::Time, None) => groups(Order::Months),
-            (By::Time, Some(time)) => match read_time(time) {
-                Some(Under::Day(day)) => Wanted::Entries(Under::Day(day)),
-                Some(month) => Wanted::Groups { order: Order::Days, of: Some(month), beginning: Vec::new() },
+            (Facet::Title, None) => groups(Order::Initials),
+            (Facet::Title, Some(beginning)) => {
+                let beginning = collation::folded(beginning).into_bytes();
+                BrowseTarget::Groups { order: Order::Titles, of: None, beginning }
+            }
+            (Facet::Time, None) => groups(Order::Months),
+            (Facet::Time, Some(time)) => match read_time(time) {
+                Some(Under::Day(day)) => BrowseTarget::Entries(Under::Day(day)),
+                Some(month) => {
+                    BrowseTarget::Groups { order: Order::Days, of: Some(month), beginning: Vec::new() }
+                }
                 None => {
                     return Err(Problem::bad_request("a time is a month, `2026-11`, or a day, `2026-11-30`"));
                 }
@@ -88,17 +92,18 @@ impl Asked {
 pub(super) async fn get(
     State(app): State<Arc<App>>,
     Extension(origin): Extension<Origin>,
-    Params(asked): Params<Asked>,
+    Params(asked): Params<BrowseQuery>,
 ) -> Result<Response, Problem> {
     about(app, asked.network.clone(), origin, move |app, reader| page(app, &asked, reader)).await
 }
 
-fn page(app: &App, asked: &Asked, reader: &Reader<'_>) -> Result<Value, Problem> {
+fn page(app: &App, asked: &BrowseQuery, reader: &Reader<'_>) -> Result<Value, Problem> {
     let wanted = asked.wanted()?;
-    let look = Look { app, reader, network: &asked.network, top: asked.top.unwrap_or(TOP).min(MOST_TOP) };
+    let look =
+        NetworkReader { app, reader, network: &asked.network, top: asked.top.unwrap_or(TOP).min(MOST_TOP) };
     let limit = asked.limit.unwrap_or(ITEMS).clamp(1, MOST);
     match wanted {
-        Wanted::Groups { order, of, beginning } => {
+        BrowseTarget::Groups { order, of, beginning } => {
             let after = asked.cursor.as_deref().map(|cursor| read_place(cursor, order)).transpose()?;
             let mut answer = look.groups(order, of.as_ref(), &beginning, after.as_deref(), limit)?;
             if let Some(of) = of {
@@ -106,7 +111,7 @@ fn page(app: &App, asked: &Asked, reader: &Reader<'_>) -> Result<Value, Problem>
             }
             Ok(answer)
         }
-        Wanted::Entries(under) => {
+        BrowseTarget::Entries(under) => {
             let mut answer = look.entries(&under, asked.cursor.as_deref(), limit)?;
             if !matches!(under, Under::Thread(_)) {
                 answer["group"] = look.one(&under)?;
@@ -137,7 +142,7 @@ const MARK: &str = "wb01";
 const HEAD: usize = 41;
 const PLACE: usize = 12;
 
-/// See [`Look::seal`].
+/// See [`NetworkReader::seal`].
 struct Seal {
     secret: [u8; 32],
     stream: [u8; PLACE],
@@ -166,7 +171,7 @@ fn write_place(place: &[u8], order: Order) -> String {
 }
 
 /// One state of the store, looked at for one network.
-struct Look<'a> {
+struct NetworkReader<'a> {
     app: &'a App,
     reader: &'a Reader<'a>,
     network: &'a str,
@@ -174,7 +179,7 @@ struct Look<'a> {
     top: usize,
 }
 
-impl Look<'_> {
+impl NetworkReader<'_> {
     fn groups(
         &self,
         order: Order,

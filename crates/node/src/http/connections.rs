@@ -34,10 +34,10 @@ impl Capped {
 }
 
 impl Listener for Capped {
-    type Io = Held;
+    type Io = HeldConnection;
     type Addr = SocketAddr;
 
-    async fn accept(&mut self) -> (Held, SocketAddr) {
+    async fn accept(&mut self) -> (HeldConnection, SocketAddr) {
         loop {
             self.room.wait().await;
             // The trait's own accept sleeps on errors such as too many open files.
@@ -46,7 +46,7 @@ impl Listener for Capped {
             let _ = stream.set_nodelay(true);
             // One who has a share too many is hung up on.
             if let Some(room) = self.room.take(limits::source(address.ip())) {
-                return (Held { stream, idle: Box::pin(sleep(IDLE)), _room: room }, address);
+                return (HeldConnection { stream, idle: Box::pin(sleep(IDLE)), _room: room }, address);
             }
         }
     }
@@ -58,19 +58,19 @@ impl Listener for Capped {
 
 /// A connection, and its place among the bounded number of them.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct HeldConnection {
     stream: TcpStream,
     idle: Pin<Box<Sleep>>,
     _room: Share,
 }
 
-impl Held {
+impl HeldConnection {
     fn stirred(&mut self) {
         self.idle.as_mut().reset(Instant::now() + IDLE);
     }
 }
 
-impl AsyncRead for Held {
+impl AsyncRead for HeldConnection {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -85,7 +85,7 @@ impl AsyncRead for Held {
     }
 }
 
-impl AsyncWrite for Held {
+impl AsyncWrite for HeldConnection {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(cx, buf);
         if written.is_ready() {

@@ -3,9 +3,9 @@
 use super::body::{BodyError, Pace};
 use super::lines::{Line, Lines};
 use super::params::Id;
-use super::shown::{self, Held};
+use super::shown::{self, ReadEvent};
 use super::{App, Origin, Problem, apart};
-use crate::admission::What;
+use crate::admission::Submission;
 use crate::limits;
 use crate::outcome::{Outcome, Unavailable};
 use axum::Extension;
@@ -235,14 +235,14 @@ impl App {
         let (received_at, what) =
             read(&line, brought, &self.core.rules, self.core.clock.now()).map_err(Outcome::Refused)?;
         let weighty = match &what {
-            What::Event(event, _) => {
+            Submission::Event(event, _) => {
                 if let Some(known) = self.known(event, received_at)? {
                     return Err(known);
                 }
                 !source.is_some_and(|source| self.rates.forgers.has(&source))
                     && self.core.weighty.contains(&event.net, event.author)
             }
-            What::Blob(..) => true,
+            Submission::Blob(..) => true,
         };
         self.lanes.bring(what, received_at, weighty, source).await.map_err(Outcome::later)
     }
@@ -264,7 +264,7 @@ fn read(
     brought: Brought,
     rules: &wats_event::Rules,
     now: Millis,
-) -> Result<(Option<Millis>, What), Refusal> {
+) -> Result<(Option<Millis>, Submission), Refusal> {
     let text = one_line(line);
     let (received_at, record) = match brought {
         Brought::Events => {
@@ -277,12 +277,12 @@ fn read(
         }
     };
     let what = match record? {
-        Record::Blob { blob, present } => What::Blob(blob, present),
+        Record::Blob { blob, present } => Submission::Blob(blob, present),
         Record::Event(event) => {
             // What parses is UTF-8.
             let text = String::from_utf8(text).map_err(|e| Refusal::new(Code::BadJson, e.to_string()))?;
             let own = received_at.and_then(|_| event_text(&text)).map(Into::into);
-            What::Event(event, own.unwrap_or_else(|| text.into()))
+            Submission::Event(event, own.unwrap_or_else(|| text.into()))
         }
     };
     Ok((received_at, what))
@@ -303,7 +303,7 @@ pub(super) async fn get(
 }
 
 fn held_event(app: &App, id: Hex32, origin: Origin) -> Result<Value, Problem> {
-    let Held { said, place } = app.event(id)?;
+    let ReadEvent { said, place } = app.event(id)?;
     let mut answer = json!({ "seq": place.held.seq.0, "received_at": place.held.received_at.0 });
     let reader = app.core.store.read();
     if let Some(post) = reader.post(&said.net, said.id)? {

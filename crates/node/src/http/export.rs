@@ -23,7 +23,7 @@ const WAITING: usize = 4;
 
 /// What to export.
 #[derive(Debug, Deserialize)]
-pub(super) struct Asked {
+pub(super) struct ExportQuery {
     network: Option<String>,
     since: Option<u64>,
     until: Option<u64>,
@@ -33,7 +33,7 @@ pub(super) struct Asked {
 /// `GET /admin/export`
 pub(super) async fn get(
     State(app): State<Arc<App>>,
-    Params(asked): Params<Asked>,
+    Params(asked): Params<ExportQuery>,
 ) -> Result<Response, Problem> {
     if let Some(network) = &asked.network {
         app.carries(network)?;

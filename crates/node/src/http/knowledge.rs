@@ -22,10 +22,10 @@ const MOST: usize = 100;
 /// What to list.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Asked {
+pub(super) struct KnowledgeQuery {
     network: String,
     tag: Option<String>,
-    sort: Option<Sort>,
+    sort: Option<EntryOrder>,
     limit: Option<usize>,
     /// The last entry of the page before.
     after: Option<Hex32>,
@@ -34,7 +34,7 @@ pub(super) struct Asked {
 /// What comes first.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Sort {
+enum EntryOrder {
     /// What is relied on most.
     #[default]
     Score,
@@ -46,13 +46,13 @@ enum Sort {
 pub(super) async fn get(
     State(app): State<Arc<App>>,
     Extension(origin): Extension<Origin>,
-    Params(asked): Params<Asked>,
+    Params(asked): Params<KnowledgeQuery>,
 ) -> Result<Response, Problem> {
     about(app, asked.network.clone(), origin, move |app, reader| page(app, &asked, reader)).await
 }
 
 /// An entry, and what orders it.
-struct Entry {
+struct RankedEntry {
     id: Hex32,
     digest: bool,
     record: EntryRecord,
@@ -60,11 +60,11 @@ struct Entry {
     created_at: Millis,
 }
 
-fn page(app: &App, asked: &Asked, reader: &Reader<'_>) -> Result<Value, Problem> {
+fn page(app: &App, asked: &KnowledgeQuery, reader: &Reader<'_>) -> Result<Value, Problem> {
     let mut all = entries(app, asked, reader)?;
     match asked.sort.unwrap_or_default() {
-        Sort::Score => all.sort_by_key(|e| (Reverse((e.score, e.created_at)), e.id)),
-        Sort::Recent => all.sort_by_key(|e| (Reverse(e.created_at), e.id)),
+        EntryOrder::Score => all.sort_by_key(|e| (Reverse((e.score, e.created_at)), e.id)),
+        EntryOrder::Recent => all.sort_by_key(|e| (Reverse(e.created_at), e.id)),
     }
     let from = match asked.after {
         None => 0,
@@ -102,7 +102,7 @@ fn page(app: &App, asked: &Asked, reader: &Reader<'_>) -> Result<Value, Problem>
     Ok(answer)
 }
 
-fn entries(app: &App, asked: &Asked, reader: &Reader<'_>) -> Result<Vec<Entry>, StoreError> {
+fn entries(app: &App, asked: &KnowledgeQuery, reader: &Reader<'_>) -> Result<Vec<RankedEntry>, StoreError> {
     let mut all = Vec::new();
     for (id, digest, record) in of_tag(asked, reader)? {
         let Some(post) = reader.post(&asked.network, id)? else {
@@ -111,13 +111,16 @@ fn entries(app: &App, asked: &Asked, reader: &Reader<'_>) -> Result<Vec<Entry>, 
         let Some(held) = shown::held(&app.core.store, id)? else {
             continue;
         };
-        all.push(Entry { id, digest, record, score: post.score, created_at: held.said.created_at });
+        all.push(RankedEntry { id, digest, record, score: post.score, created_at: held.said.created_at });
     }
     Ok(all)
 }
 
 /// All entries, or those under a tag: their own, or that of the ask or post that begins their thread.
-fn of_tag(asked: &Asked, reader: &Reader<'_>) -> Result<Vec<(Hex32, bool, EntryRecord)>, StoreError> {
+fn of_tag(
+    asked: &KnowledgeQuery,
+    reader: &Reader<'_>,
+) -> Result<Vec<(Hex32, bool, EntryRecord)>, StoreError> {
     let Some(tag) = &asked.tag else {
         return reader.entries(&asked.network);
     };
@@ -133,7 +136,7 @@ fn of_tag(asked: &Asked, reader: &Reader<'_>) -> Result<Vec<(Hex32, bool, EntryR
     Ok(all)
 }
 
-fn show(app: &App, entry: &Entry, reader: &Reader<'_>) -> Result<Option<Value>, StoreError> {
+fn show(app: &App, entry: &RankedEntry, reader: &Reader<'_>) -> Result<Option<Value>, StoreError> {
     let Some(held) = shown::held(&app.core.store, entry.id)? else {
         return Ok(None);
     };

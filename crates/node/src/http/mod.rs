@@ -42,7 +42,7 @@ use connections::{Capped, Peer};
 use crossbeam::channel::Sender;
 use fair_semaphore::FairSemaphore;
 use serde_json::{Value, json};
-use shown::Held;
+use shown::ReadEvent;
 use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
@@ -195,7 +195,7 @@ impl App {
 
     /// A held event of a network that the node carries: of one that it no longer does events stay in the
     /// store, and are not shown.
-    fn event(&self, id: Hex32) -> Result<Held, Problem> {
+    fn event(&self, id: Hex32) -> Result<ReadEvent, Problem> {
         let held = shown::held(&self.core.store, id)?;
         let held = held.filter(|held| self.core.rules.pow_bits(&held.said.net).is_some());
         held.ok_or_else(|| Problem::not_found(format!("{id} is not held")))

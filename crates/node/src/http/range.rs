@@ -2,7 +2,7 @@
 
 /// What a request wants of a blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum RequestedRange {
     /// All of it.
     All,
     /// The bytes from the first to the second, which are there.
@@ -13,10 +13,10 @@ pub(super) enum Wanted {
 
 /// Reads a `Range` header for something of `size` bytes. One that is no range of bytes, or several, is as
 /// if there were none.
-pub(super) fn wanted(header: Option<&str>, size: u64) -> Wanted {
+pub(super) fn wanted(header: Option<&str>, size: u64) -> RequestedRange {
     let Some((from, to)) = header.and_then(|h| h.strip_prefix("bytes=")).and_then(|r| r.split_once('-'))
     else {
-        return Wanted::All;
+        return RequestedRange::All;
     };
     let number = |text: &str| {
         text.trim().bytes().all(|b| b.is_ascii_digit()).then(|| text.trim().parse().unwrap_or(u64::MAX))
@@ -25,17 +25,17 @@ pub(super) fn wanted(header: Option<&str>, size: u64) -> Wanted {
     let (first, last) = match (number(from), number(to)) {
         (Some(_), Some(suffix)) if from.is_empty() && !to.is_empty() => {
             if suffix == 0 {
-                return Wanted::Nothing;
+                return RequestedRange::Nothing;
             }
             (size.saturating_sub(suffix), u64::MAX)
         }
         (Some(first), Some(_)) if !from.is_empty() && to.is_empty() => (first, u64::MAX),
         (Some(first), Some(last)) if !from.is_empty() && first <= last => (first, last),
-        _ => return Wanted::All,
+        _ => return RequestedRange::All,
     };
     match first < size {
-        true => Wanted::Part(first, last.min(size - 1)),
-        false => Wanted::Nothing,
+        true => RequestedRange::Part(first, last.min(size - 1)),
+        false => RequestedRange::Nothing,
     }
 }
 
@@ -57,20 +57,20 @@ mod tests {
     #[test]
     fn ranges_are_read() {
         let of = |header| wanted(Some(header), 100);
-        assert_eq!(wanted(None, 100), Wanted::All);
-        assert_eq!(of("bytes=0-9"), Wanted::Part(0, 9));
-        assert_eq!(of("bytes=90-"), Wanted::Part(90, 99));
-        assert_eq!(of("bytes=90-500"), Wanted::Part(90, 99));
-        assert_eq!(of("bytes=-10"), Wanted::Part(90, 99));
-        assert_eq!(of("bytes=-500"), Wanted::Part(0, 99));
-        assert_eq!(of("bytes=99999999999999999999-"), Wanted::Nothing);
+        assert_eq!(wanted(None, 100), RequestedRange::All);
+        assert_eq!(of("bytes=0-9"), RequestedRange::Part(0, 9));
+        assert_eq!(of("bytes=90-"), RequestedRange::Part(90, 99));
+        assert_eq!(of("bytes=90-500"), RequestedRange::Part(90, 99));
+        assert_eq!(of("bytes=-10"), RequestedRange::Part(90, 99));
+        assert_eq!(of("bytes=-500"), RequestedRange::Part(0, 99));
+        assert_eq!(of("bytes=99999999999999999999-"), RequestedRange::Nothing);
         for nothing in ["bytes=100-", "bytes=-0"] {
-            assert_eq!(of(nothing), Wanted::Nothing, "{nothing}");
+            assert_eq!(of(nothing), RequestedRange::Nothing, "{nothing}");
         }
         for all in ["bytes=9-0", "bytes=a-b", "bytes=-", "items=0-9", "bytes=0-1,3-4", "bytes=+1-2"] {
-            assert_eq!(of(all), Wanted::All, "{all}");
+            assert_eq!(of(all), RequestedRange::All, "{all}");
         }
-        assert_eq!(wanted(Some("bytes=0-0"), 0), Wanted::Nothing);
+        assert_eq!(wanted(Some("bytes=0-0"), 0), RequestedRange::Nothing);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::cursor::Cursor;
 use super::params::{Id, Params};
-use super::shown::{self, Filled, Held};
+use super::shown::{self, Filled, ReadEvent};
 use super::{App, Origin, Problem, apart};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -22,7 +22,7 @@ const MOST: usize = 200;
 /// What to read.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Asked {
+pub(super) struct ThreadQuery {
     limit: Option<usize>,
     cursor: Option<String>,
 }
@@ -32,12 +32,12 @@ pub(super) async fn get(
     State(app): State<Arc<App>>,
     Extension(origin): Extension<Origin>,
     Id(id): Id,
-    Params(asked): Params<Asked>,
+    Params(asked): Params<ThreadQuery>,
 ) -> Result<Response, Problem> {
     Ok(Json(apart(move || page(&app, id, &asked, origin)).await?).into_response())
 }
 
-fn page(app: &App, id: Hex32, asked: &Asked, origin: Origin) -> Result<Value, Problem> {
+fn page(app: &App, id: Hex32, asked: &ThreadQuery, origin: Origin) -> Result<Value, Problem> {
     let store = &app.core.store;
     let limit = asked.limit.unwrap_or(REPLIES).clamp(1, MOST);
     let after = match &asked.cursor {
@@ -48,7 +48,7 @@ fn page(app: &App, id: Hex32, asked: &Asked, origin: Origin) -> Result<Value, Pr
     let (network, root) = (found.said.net.clone(), found.said.root());
     let reader = store.read();
     let replies = store.replies(&network, root, after, limit + 1)?;
-    let thread = Thread { app, reader, network, root };
+    let thread = ThreadReader { app, reader, network, root };
     let mut answer = json!({ "network": thread.network, "thread": root });
     app.tell_label(&mut answer, &thread.reader, &thread.network, origin)?;
     let mut filled = Filled::default();
@@ -71,7 +71,7 @@ fn page(app: &App, id: Hex32, asked: &Asked, origin: Origin) -> Result<Value, Pr
 }
 
 /// A reply on a page.
-struct Reply {
+struct PageReply {
     id: Hex32,
     parent: Option<Hex32>,
     json: Value,
@@ -79,7 +79,7 @@ struct Reply {
 
 /// Replies as a tree, each after what it replies to, with its depth; in the order of the sequence where that
 /// leaves a choice. One whose parent is on another page stands at depth 1, or deeper by what is known of it.
-fn tree(mut page: Vec<Reply>) -> Vec<Value> {
+fn tree(mut page: Vec<PageReply>) -> Vec<Value> {
     let places: HashMap<Hex32, usize> = page.iter().enumerate().map(|(at, reply)| (reply.id, at)).collect();
     let mut below: Vec<Vec<usize>> = vec![Vec::new(); page.len()];
     let mut tops = Vec::new();
@@ -101,19 +101,19 @@ fn tree(mut page: Vec<Reply>) -> Vec<Value> {
     posts
 }
 
-struct Thread<'a> {
+struct ThreadReader<'a> {
     app: &'a App,
     reader: Reader<'a>,
     network: String,
     root: Hex32,
 }
 
-impl Thread<'_> {
+impl ThreadReader<'_> {
     fn store(&self) -> &Store {
         &self.app.core.store
     }
 
-    fn with_evidence(&self, held: &Held, filled: &mut Filled) -> Result<Value, StoreError> {
+    fn with_evidence(&self, held: &ReadEvent, filled: &mut Filled) -> Result<Value, StoreError> {
         let mut json = shown::event(held, &self.reader)?;
         let weighty = |network: &str, key| self.app.core.weighty.contains(network, key);
         json["evidence"] = shown::evidence(&held.said, self.store(), weighty, filled)?.into();
@@ -136,7 +136,7 @@ impl Thread<'_> {
         &self,
         replies: &[(Seq, Hex32)],
         filled: &mut Filled,
-    ) -> Result<(Vec<Reply>, usize), StoreError> {
+    ) -> Result<(Vec<PageReply>, usize), StoreError> {
         let mut page = Vec::with_capacity(replies.len());
         for (at, (_, id)) in replies.iter().enumerate() {
             if at > 0 && filled.is_full() {
@@ -148,7 +148,7 @@ impl Thread<'_> {
             filled.reads(&held.place.text);
             if self.belongs(&held, filled)? {
                 let json = self.with_evidence(&held, filled)?;
-                page.push(Reply { id: held.said.id, parent: held.said.parent, json });
+                page.push(PageReply { id: held.said.id, parent: held.said.parent, json });
             }
         }
         Ok((page, replies.len()))
@@ -156,7 +156,7 @@ impl Thread<'_> {
 
     /// Whether a reply that names the root is in its thread: what it replies to is held, and is that root
     /// or names it too (section 1).
-    fn belongs(&self, reply: &Held, filled: &mut Filled) -> Result<bool, StoreError> {
+    fn belongs(&self, reply: &ReadEvent, filled: &mut Filled) -> Result<bool, StoreError> {
         let Some(parent) = reply.said.parent else {
             return Ok(false);
         };

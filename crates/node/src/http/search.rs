@@ -16,7 +16,7 @@ use wats_search::{Filter, Kind, Request, SearchError};
 /// What to search for.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Asked {
+pub(super) struct SearchQuery {
     network: String,
     #[serde(default)]
     q: String,
@@ -37,7 +37,7 @@ pub(super) struct Asked {
     cursor: Option<String>,
 }
 
-impl Asked {
+impl SearchQuery {
     fn request(self) -> Result<Request, Problem> {
         let list = |text: Option<String>| -> Vec<String> {
             let text = text.unwrap_or_default();
@@ -80,7 +80,7 @@ pub(super) fn status(name: &str) -> Result<Status, Problem> {
 pub(super) async fn get(
     State(app): State<Arc<App>>,
     Extension(origin): Extension<Origin>,
-    Params(asked): Params<Asked>,
+    Params(asked): Params<SearchQuery>,
 ) -> Result<Response, Problem> {
     app.carries(&asked.network)?;
     let request = asked.request()?;

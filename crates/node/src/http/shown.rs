@@ -45,7 +45,7 @@ impl Filled {
 
 /// A held event, read.
 #[derive(Clone, Debug)]
-pub(super) struct Held {
+pub(super) struct ReadEvent {
     /// What it says.
     pub said: StoredEvent,
     /// Where it is.
@@ -56,20 +56,20 @@ pub(super) struct Held {
 ///
 /// # Errors
 /// When the store fails.
-pub(super) fn held(store: &Store, id: Hex32) -> Result<Option<Held>, StoreError> {
+pub(super) fn held(store: &Store, id: Hex32) -> Result<Option<ReadEvent>, StoreError> {
     let Some(place) = store.event(id)? else {
         return Ok(None);
     };
     let said = StoredEvent::read(&place.text);
     let said = said.ok_or_else(|| StoreError::Damaged(format!("event {id} cannot be read")))?;
-    Ok(Some(Held { said, place }))
+    Ok(Some(ReadEvent { said, place }))
 }
 
 /// An event with its labels and counts.
 ///
 /// # Errors
 /// When the store fails.
-pub(super) fn event(held: &Held, reader: &Reader<'_>) -> Result<Value, StoreError> {
+pub(super) fn event(held: &ReadEvent, reader: &Reader<'_>) -> Result<Value, StoreError> {
     let said = &held.said;
     let mut json = serde_json::to_value(said).unwrap_or_default();
     json["seq"] = held.place.held.seq.0.into();

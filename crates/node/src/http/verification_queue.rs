@@ -30,7 +30,7 @@ const MOST: usize = 20;
 /// The reader, and the posts it wants.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Asked {
+pub(super) struct VerificationQuery {
     /// Nothing by this key or by one of its group: what it says of those counts zero.
     not_by: Hex32,
     /// Only what has one of these tags, or replies to an ask that has; with commas between them.
@@ -42,14 +42,14 @@ pub(super) struct Asked {
 pub(super) async fn get(
     State(app): State<Arc<App>>,
     Within(network): Within<String>,
-    Params(asked): Params<Asked>,
+    Params(asked): Params<VerificationQuery>,
 ) -> Result<Response, Problem> {
     app.carries(&network)?;
     Ok(Json(apart(move || list(&app, &network, &asked)).await?).into_response())
 }
 
 /// A post that nobody checked.
-struct Unchecked {
+struct UncheckedPost {
     said: StoredEvent,
     /// Threads that would have something known of them.
     settles: usize,
@@ -57,7 +57,7 @@ struct Unchecked {
     noted: u32,
 }
 
-fn list(app: &App, network: &str, asked: &Asked) -> Result<Value, Problem> {
+fn list(app: &App, network: &str, asked: &VerificationQuery) -> Result<Value, Problem> {
     let wanted: BTreeSet<&str> =
         asked.tags.as_deref().unwrap_or_default().split(',').map(str::trim).collect();
     let wanted: BTreeSet<&str> = wanted.into_iter().filter(|tag| !tag.is_empty()).collect();
@@ -67,7 +67,7 @@ fn list(app: &App, network: &str, asked: &Asked) -> Result<Value, Problem> {
             all.extend(unchecked(app, network, id, asked.not_by, &wanted)?);
         }
     }
-    let order = |one: &Unchecked| (Reverse((one.settles, one.noted, one.said.created_at)), one.said.id);
+    let order = |one: &UncheckedPost| (Reverse((one.settles, one.noted, one.said.created_at)), one.said.id);
     all.sort_by_key(order);
     // An answer that is a digest is found as both.
     all.dedup_by_key(|one| one.said.id);
@@ -115,7 +115,7 @@ fn unchecked(
     id: Hex32,
     not_by: Hex32,
     wanted: &BTreeSet<&str>,
-) -> Result<Option<Unchecked>, Problem> {
+) -> Result<Option<UncheckedPost>, Problem> {
     let reader = app.core.store.read();
     let Some(held) = shown::held(&app.core.store, id)? else {
         return Ok(None);
@@ -133,7 +133,7 @@ fn unchecked(
         }
     }
     let settles = settles(app, &reader, &said)?;
-    Ok(Some(Unchecked { said, settles, noted: post.counts.cites + post.counts.votes_up }))
+    Ok(Some(UncheckedPost { said, settles, noted: post.counts.cites + post.counts.votes_up }))
 }
 
 /// Whether two keys are one, or of one group (section 3).

@@ -6,7 +6,7 @@
 use super::cursor::{Cursor, HELD_BACK, short};
 use super::params::Params;
 use super::search::status;
-use super::shown::{self, Filled, Held};
+use super::shown::{self, Filled, ReadEvent};
 use super::{App, Origin, Problem, apart};
 use crate::notifier::root_of_target;
 use crate::routing::{Reach, Who, capabilities, release};
@@ -41,7 +41,7 @@ const MOST_TEXT: usize = 256;
 /// What is waited for.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Asked {
+pub(super) struct WaitQuery {
     network: String,
     kind: Option<String>,
     tag: Option<String>,
@@ -58,7 +58,7 @@ pub(super) struct Asked {
     limit: Option<usize>,
 }
 
-impl Asked {
+impl WaitQuery {
     fn wanted(&self) -> EventFilter {
         EventFilter {
             network: self.network.clone(),
@@ -82,7 +82,7 @@ impl Asked {
 pub(super) async fn get(
     State(app): State<Arc<App>>,
     Extension(origin): Extension<Origin>,
-    Params(asked): Params<Asked>,
+    Params(asked): Params<WaitQuery>,
 ) -> Result<Response, Problem> {
     app.carries(&asked.network)?;
     if asked.kind.iter().chain(&asked.tag).any(|text| text.len() > MOST_TEXT) {
@@ -109,7 +109,7 @@ pub(super) async fn get(
     let who = apart(move || of.who(&reading)).await?;
     let waiter = app.core.waiters.wait(asked.wanted(), who.clone()).ok_or_else(busy)?;
     let until = Instant::now() + Duration::from_secs(asked.timeout.unwrap_or(WAIT).min(MOST_WAIT));
-    let asked = Arc::new(Wait { wanted: asked.wanted(), asked, who, min_status });
+    let asked = Arc::new(WaitState { wanted: asked.wanted(), asked, who, min_status });
     loop {
         let (looking, what) = (app.clone(), asked.clone());
         // Those who wait have no share in what is worked on; those who look do.
@@ -138,7 +138,7 @@ pub(super) async fn get(
 /// Why nobody can wait now. While the node loads it knows neither what is shown, where a wait without a cursor
 /// begins, nor what the views say, by which it chooses: what was there long before would be news, or what
 /// was held back be passed over.
-fn not_now(app: &App, asked: &Asked) -> Option<Unavailable> {
+fn not_now(app: &App, asked: &WaitQuery) -> Option<Unavailable> {
     app.core.refuses().filter(|why| match why {
         Unavailable::Loading => true,
         // What is there is told, whatever is not taken in.
@@ -152,14 +152,14 @@ fn not_now(app: &App, asked: &Asked) -> Option<Unavailable> {
 const BEAT: Duration = Duration::from_millis(50);
 
 /// Who waits for what.
-struct Wait {
-    asked: Asked,
+struct WaitState {
+    asked: WaitQuery,
     wanted: EventFilter,
     who: Who,
     min_status: Option<Status>,
 }
 
-struct Found {
+struct NewsPage {
     events: Vec<Value>,
     filled: Filled,
     /// What is shown for the thread now, where that is not what was told.
@@ -171,7 +171,7 @@ struct Found {
     release: Option<Millis>,
 }
 
-impl Found {
+impl NewsPage {
     fn json(self, app: &App, network: &str, origin: Origin) -> Result<Value, Problem> {
         let store = &app.core.store;
         let mut json =
@@ -185,7 +185,7 @@ impl Found {
 }
 
 /// What is shown for the thread that is asked for, and that in short.
-fn entry(app: &App, asked: &Asked) -> Result<(Value, u64), Problem> {
+fn entry(app: &App, asked: &WaitQuery) -> Result<(Value, u64), Problem> {
     let Some(root) = asked.thread else {
         return Ok((Value::Null, 0));
     };
@@ -195,12 +195,12 @@ fn entry(app: &App, asked: &Asked) -> Result<(Value, u64), Problem> {
     Ok((json!({ "thread": root, "kind": kind, "id": id }), told))
 }
 
-fn look(app: &App, wait: &Wait, from: Cursor) -> Result<Found, Problem> {
+fn look(app: &App, wait: &WaitState, from: Cursor) -> Result<NewsPage, Problem> {
     let core = &app.core;
     let shown = Seq(core.shown.load(Ordering::Acquire));
     let limit = wait.asked.limit.unwrap_or(EVENTS).clamp(1, MOST_EVENTS);
     let (now, short) = entry(app, &wait.asked)?;
-    let mut found = Found {
+    let mut found = NewsPage {
         events: Vec::new(),
         filled: Filled::default(),
         // A cursor of a wait on a thread may be passed on to one that asks for none.
@@ -209,16 +209,16 @@ fn look(app: &App, wait: &Wait, from: Cursor) -> Result<Found, Problem> {
         more: false,
         release: None,
     };
-    let look = Look { app, wait, reader: core.store.read(), now: core.clock.now() };
+    let look = WaitReader { app, wait, reader: core.store.read(), now: core.clock.now() };
     for &seq in &from.held_back {
-        match core.store.logged(seq)?.map_or(Ok(Seen::Other), |logged| look.at(seq, logged, true))? {
-            Seen::Wanted(_) if found.is_full(limit) => {
+        match core.store.logged(seq)?.map_or(Ok(RecordUse::Other), |logged| look.at(seq, logged, true))? {
+            RecordUse::Wanted(_) if found.is_full(limit) => {
                 found.more = true;
                 found.cursor.held_back.push(seq);
             }
-            Seen::Wanted(event) => found.deliver(event),
-            Seen::HeldBack(release) => found.hold_back(seq, release),
-            Seen::Other => {}
+            RecordUse::Wanted(event) => found.deliver(event),
+            RecordUse::HeldBack(release) => found.hold_back(seq, release),
+            RecordUse::Other => {}
         }
     }
     for item in core.store.records(from.seq) {
@@ -236,16 +236,16 @@ fn look(app: &App, wait: &Wait, from: Cursor) -> Result<Found, Problem> {
         // A head start is a courtesy: one more ask than a cursor remembers gets none.
         let has_room = found.cursor.held_back.len() < HELD_BACK;
         match look.at(seq, logged, has_room)? {
-            Seen::Wanted(event) => found.deliver(event),
-            Seen::HeldBack(release) => found.hold_back(seq, release),
-            Seen::Other => {}
+            RecordUse::Wanted(event) => found.deliver(event),
+            RecordUse::HeldBack(release) => found.hold_back(seq, release),
+            RecordUse::Other => {}
         }
         found.cursor.seq = seq;
     }
     Ok(found)
 }
 
-impl Found {
+impl NewsPage {
     /// Whether the page ends here: by its events, by their bytes, or by what was read for it.
     fn is_full(&self, limit: usize) -> bool {
         self.events.len() >= limit || self.filled.is_full()
@@ -263,7 +263,7 @@ impl Found {
 }
 
 /// What a record is to a waiter.
-enum Seen {
+enum RecordUse {
     /// An event to deliver.
     Wanted(Value),
     /// An ask to deliver then.
@@ -273,35 +273,37 @@ enum Seen {
 }
 
 /// One look at the records, in one state of the views.
-struct Look<'a> {
+struct WaitReader<'a> {
     app: &'a App,
-    wait: &'a Wait,
+    wait: &'a WaitState,
     reader: Reader<'a>,
     now: Millis,
 }
 
-impl Look<'_> {
+impl WaitReader<'_> {
     /// `holds_back` is whether what goes to others first is held back.
-    fn at(&self, seq: Seq, logged: SequenceRecord, holds_back: bool) -> Result<Seen, Problem> {
-        let (core, Wait { wanted, who, .. }) = (&self.app.core, self.wait);
+    fn at(&self, seq: Seq, logged: SequenceRecord, holds_back: bool) -> Result<RecordUse, Problem> {
+        let (core, WaitState { wanted, who, .. }) = (&self.app.core, self.wait);
         let SequenceRecord::Event { received_at, text, .. } = logged else {
-            return Ok(Seen::Other);
+            return Ok(RecordUse::Other);
         };
         let Some(said) = StoredEvent::read(&text).filter(|said| said.net == wanted.network) else {
-            return Ok(Seen::Other);
+            return Ok(RecordUse::Other);
         };
         // What a react is on is read for those who wait on a thread alone.
         let of = if wanted.thread.is_some() { root_of_target(&core.store, &said)? } else { None };
         if !wanted.takes(&said, of) || !self.is_shown(&said)? {
-            return Ok(Seen::Other);
+            return Ok(RecordUse::Other);
         }
         let release = release(&said, received_at, core.limits.head_start, self.now);
         if let Some(release) = release.filter(|_| holds_back && who.reach(&said) == Reach::Everybody) {
-            return Ok(Seen::HeldBack(release));
+            return Ok(RecordUse::HeldBack(release));
         }
-        let held =
-            Held { said, place: Place { held: EventLocation { seq, received_at }, text: String::new() } };
-        Ok(Seen::Wanted(shown::event(&held, &self.reader)?))
+        let held = ReadEvent {
+            said,
+            place: Place { held: EventLocation { seq, received_at }, text: String::new() },
+        };
+        Ok(RecordUse::Wanted(shown::event(&held, &self.reader)?))
     }
 
     /// Whether the status is high enough, and the author not below the threshold.
