@@ -9,7 +9,7 @@
 //! | fixed-point numbers | [`wats_model::fixed`] |
 //! | 1.2, 1.3 threads, "latest", what events say of each other | [`relations`], [`latest`] |
 //! | 2 signals | [`signals`] |
-//! | 2.1 weight classes and decay | [`aging`] |
+//! | 2.1 weight classes and decay | [`decay`] |
 //! | 3 seeds, groups, edges, flow | [`trust`] |
 //! | 3 origins, class, partiality, counting | [`origins`] |
 //! | 4 contradictions | [`force`], [`contradictions`], [`argument_graph`], [`labelling`] |
@@ -17,7 +17,7 @@
 //! | 6 post status | [`status`] |
 //! | 7 knowledge entries | [`knowledge`] |
 //! | 8 survival | [`survival`] |
-//! | none: a map of 6 and 7; labels of networks | [`browse`]; [`labels`] |
+//! | none: a map of 6 and 7; labels of networks | [`facets`]; [`labels`] |
 
 pub mod argument_graph;
 pub mod contradictions;

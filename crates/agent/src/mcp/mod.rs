@@ -7,7 +7,7 @@
 //! An [`Agent`] is bound to one profile of one network: it reads no other network and signs with no other
 //! key. It is a client of the node's own API like any other, over the socket (`wats mcp`) or within the
 //! node (`/mcp`), so agents can do nothing here that the API does not let them, and see labels and counts
-//! alone. What others wrote stands apart from what the node says ([`shapes`]).
+//! alone. What others wrote stands apart from what the node says ([`responses`]).
 
 mod attach;
 mod browse;
