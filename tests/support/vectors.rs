@@ -76,10 +76,17 @@ fn codes(refused: &Value) -> Vec<String> {
     codes
 }
 
-/// The folders with vectors in a directory, sorted; none when it is not there.
 /// The vectors of the specification: the repository's copy, or those in the directory that `WATS_VECTORS` names.
 pub(crate) fn of_the_specification() -> Vec<PathBuf> {
-    some("tests/vectors/spec", "WATS_VECTORS")
+    let directory =
+        std::env::var_os("WATS_VECTORS").map_or_else(|| here("tests/vectors/spec"), PathBuf::from);
+    let folders = folders(&directory);
+    assert!(
+        !folders.is_empty(),
+        "no vector in {}; WATS_VECTORS names another directory",
+        directory.display()
+    );
+    folders
 }
 
 /// Real logs with expected results: the repository's own, and those in the directory that `WATS_DATA` names.
@@ -97,14 +104,7 @@ pub(crate) fn here(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-fn some(place: &str, variable: &str) -> Vec<PathBuf> {
-    let directory = std::env::var_os(variable).map_or_else(|| here(place), PathBuf::from);
-    let folders = folders(&directory);
-    assert!(!folders.is_empty(), "no vector in {}; {variable} names another directory", directory.display());
-    folders
-}
-
-/// The folders of a directory that hold a log with its configuration.
+/// The folders of a directory that hold a log with its configuration, sorted; none when it is not there.
 pub(crate) fn folders(directory: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(directory) else {
         return Vec::new();

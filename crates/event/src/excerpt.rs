@@ -11,18 +11,11 @@ pub const MAX_CHARS: usize = 80;
 pub fn excerpt(text: &str) -> Option<Box<str>> {
     let mut out = String::new();
     let mut chars = 0;
-    let mut gap = false;
-    let mut marks = 0;
+    let mut filter = LineFilter::default();
     for c in text.chars() {
-        if c.is_whitespace() {
-            gap = chars > 0;
+        let Some(gap) = filter.shows(c, chars > 0) else {
             continue;
-        }
-        let mark = is_mark(c);
-        marks = if mark { marks + 1 } else { 0 };
-        if is_hidden(c) || marks > MAX_MARKS || (mark && (chars == 0 || gap)) {
-            continue;
-        }
+        };
         let needed = usize::from(gap) + 1;
         if chars + needed > MAX_CHARS {
             // The last place tells that there was more.
@@ -35,11 +28,35 @@ pub fn excerpt(text: &str) -> Option<Box<str>> {
         if gap {
             out.push(' ');
         }
-        gap = false;
         chars += needed;
         out.push(if is_quote(c) { '\'' } else { c });
     }
     (!out.is_empty()).then(|| out.into_boxed_str())
+}
+
+/// Chooses the characters of a text that stand on one line: white space becomes gaps, hidden characters and heaps
+/// of marks are left out.
+#[derive(Debug, Default)]
+pub(crate) struct LineFilter {
+    gap: bool,
+    marks: usize,
+}
+
+impl LineFilter {
+    /// Whether a character is shown, and then whether a gap stands before it; `begun` when the line has
+    /// characters already.
+    pub(crate) fn shows(&mut self, c: char, begun: bool) -> Option<bool> {
+        if c.is_whitespace() {
+            self.gap = begun;
+            return None;
+        }
+        let mark = is_mark(c);
+        self.marks = if mark { self.marks + 1 } else { 0 };
+        if is_hidden(c) || self.marks > MAX_MARKS || (mark && (!begun || self.gap)) {
+            return None;
+        }
+        Some(std::mem::take(&mut self.gap))
+    }
 }
 
 /// A text with its lines, without control and invisible characters, of at most so many characters; and

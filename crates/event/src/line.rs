@@ -1,6 +1,6 @@
 //! Text of authors as one line that is safe to show, with parts of it highlighted.
 
-use crate::excerpt::{MAX_MARKS, is_hidden, is_mark};
+use crate::excerpt::LineFilter;
 
 /// The beginning of a text as one line of at most `most` characters; none when nothing is left.
 pub fn line(text: &str, most: usize) -> Option<String> {
@@ -20,8 +20,7 @@ pub struct LineWriter {
     highlights: Vec<(usize, usize)>,
     chars: usize,
     most: usize,
-    gap: bool,
-    marks: usize,
+    filter: LineFilter,
     lit: Option<usize>,
 }
 
@@ -33,8 +32,7 @@ impl LineWriter {
             highlights: Vec::new(),
             chars: 0,
             most,
-            gap: false,
-            marks: 0,
+            filter: LineFilter::default(),
             lit: None,
         }
     }
@@ -56,22 +54,16 @@ impl LineWriter {
         if !lit {
             self.end_light();
         }
-        if c.is_whitespace() {
-            self.gap = self.chars > 0;
+        let Some(gap) = self.filter.shows(c, self.chars > 0) else {
             return true;
-        }
-        let mark = is_mark(c);
-        self.marks = if mark { self.marks + 1 } else { 0 };
-        if is_hidden(c) || self.marks > MAX_MARKS || (mark && (self.chars == 0 || self.gap)) {
-            return true;
-        }
+        };
         // One place is kept for what tells that there was more.
-        if self.chars + usize::from(self.gap) + 1 >= self.most {
+        if self.chars + usize::from(gap) + 1 >= self.most {
             self.end_light();
             self.put('…');
             return false;
         }
-        if std::mem::take(&mut self.gap) {
+        if gap {
             // A gap within what is lit does not end the light.
             self.put(' ');
         }

@@ -245,6 +245,9 @@ pub enum View {
 }
 
 impl Status {
+    /// Every status, from the least to the most.
+    pub const ALL: [Status; 4] = [Status::Contested, Status::Unverified, Status::Stale, Status::Confirmed];
+
     /// The name of the status, as documents and queries have it.
     pub fn name(self) -> &'static str {
         match self {

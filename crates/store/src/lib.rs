@@ -158,26 +158,6 @@ enum Family {
 }
 
 impl Family {
-    const ALL: [Family; 18] = [
-        Family::Meta,
-        Family::Sequence,
-        Family::Events,
-        Family::Keys,
-        Family::Blobs,
-        Family::Replies,
-        Family::Reacts,
-        Family::Posts,
-        Family::Authors,
-        Family::Entries,
-        Family::Threads,
-        Family::Ranks,
-        Family::Groups,
-        Family::Listed,
-        Family::Order,
-        Family::Wants,
-        Family::Spares,
-        Family::Labels,
-    ];
     /// What follows from the sequence directly, and is written with it.
     const FOLLOWING: [Family; 5] =
         [Family::Events, Family::Keys, Family::Blobs, Family::Replies, Family::Reacts];
@@ -195,6 +175,10 @@ impl Family {
         Family::Spares,
         Family::Labels,
     ];
+
+    fn all() -> impl Iterator<Item = Family> {
+        [Family::Meta, Family::Sequence].into_iter().chain(Family::FOLLOWING).chain(Family::VIEWS)
+    }
 
     fn part(self) -> Part {
         match self {
@@ -300,7 +284,7 @@ impl Store {
         let of = |family: Family| {
             ColumnFamilyDescriptor::new(family.name(), family_options(family, &cache, sizes))
         };
-        let db = DB::open_cf_descriptors(&options, &database, Family::ALL.into_iter().map(of))?;
+        let db = DB::open_cf_descriptors(&options, &database, Family::all().map(of))?;
         let directory = directory.to_owned();
         let mut store = Store { db, id: Hex32::default(), directory, sizes, acknowledged, _lock: lock };
         store.check_schema()?;
@@ -417,7 +401,7 @@ impl Store {
     /// Reads every block of every file, and compares its checksum.
     pub fn check_files(&self) -> Checked {
         let mut checked = Checked::default();
-        for family in Family::ALL {
+        for family in Family::all() {
             match self.check_families(&[family]) {
                 Ok(records) => checked.records += records,
                 Err(e) => checked.damaged.push((family.part(), format!("{}: {e}", family.name()))),
@@ -446,7 +430,7 @@ impl Store {
             Part::Views => self.db.delete_opt(KEY_TICKED, &synced())?,
         }
         let cache = Cache::new_lru_cache(self.sizes.cache);
-        for family in Family::ALL.into_iter().filter(|family| family.part() == part) {
+        for family in Family::all().filter(|family| family.part() == part) {
             self.db.drop_cf(family.name())?;
             self.db.create_cf(family.name(), &family_options(family, &cache, self.sizes))?;
         }

@@ -3,7 +3,7 @@
 use super::body::{Pace, Paced};
 use super::events::{Brought, many};
 use super::params::{Params, Within};
-use super::{App, Origin, Problem, apart, export, problem, verification_queue};
+use super::{App, Origin, Problem, about, apart, export, problem, verification_queue};
 use crate::Phase;
 use axum::body::Body;
 use axum::extract::State;
@@ -98,13 +98,8 @@ fn labelled(app: &App, mut networks: Value) -> Result<Value, Problem> {
 
 /// The label of a network, for who asks about nothing else.
 async fn label(State(app): State<Arc<App>>, Within(network): Within<String>) -> Result<Response, Problem> {
-    app.carries(&network)?;
-    let answer = apart(move || {
-        let mut answer = json!({ "network": network });
-        app.tell_label(&mut answer, &app.core.store.read(), &network, Origin::Owner)?;
-        Ok(answer)
-    });
-    Ok(Json(answer.await?).into_response())
+    let answer = json!({ "network": network });
+    about(app, network, Origin::Owner, move |_, _| Ok(answer)).await
 }
 
 fn networks(driver: &crate::Driver) -> Value {

@@ -225,8 +225,7 @@ impl NetworkReader<'_> {
                 json!({ "thread": root, "title": held.and_then(|held| held.said.title) })
             }
         };
-        let statuses = [Status::Contested, Status::Unverified, Status::Stale, Status::Confirmed];
-        let posts = statuses.map(|status| (status.name().to_owned(), group.posts[status as usize].into()));
+        let posts = Status::ALL.map(|status| (status.name().to_owned(), group.posts[status as usize].into()));
         json["posts"] = Value::Object(posts.into_iter().collect());
         json["entries"] = group.entries.into();
         if self.top > 0 && group.entries > 0 {

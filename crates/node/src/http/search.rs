@@ -71,8 +71,7 @@ impl SearchQuery {
 
 /// A status by its name.
 pub(super) fn status(name: &str) -> Result<Status, Problem> {
-    let all = [Status::Contested, Status::Unverified, Status::Stale, Status::Confirmed];
-    let found = all.into_iter().find(|status| (*status).name() == name);
+    let found = Status::ALL.into_iter().find(|status| status.name() == name);
     found.ok_or_else(|| Problem::bad_request("a status is `contested`, `unverified`, `stale` or `confirmed`"))
 }
 
