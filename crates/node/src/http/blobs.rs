@@ -60,16 +60,16 @@ fn source(origin: Origin) -> Source {
     }
 }
 
-impl App {
-    /// What a client should know of a blob that it asks for.
-    fn blob_headers(&self, blob: Hex32, headers: &mut HeaderMap) -> Result<(), Problem> {
-        headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
-        if let Some(RankRecord { replicas, pinned, .. }) = self.core.store.read().rank(blob)? {
-            headers.insert(REPLICAS, u64::from(replicas).into());
-            headers.insert(PINNED, HeaderValue::from_static(if pinned { "true" } else { "false" }));
-        }
-        Ok(())
+/// What a client should know of a blob that it asks for.
+async fn blob_headers(app: &Arc<App>, blob: Hex32, headers: &mut HeaderMap) -> Result<(), Problem> {
+    headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+    let store = app.core.store.clone();
+    let record = apart(move || Ok(store.read().rank(blob)?)).await?;
+    if let Some(RankRecord { replicas, pinned, .. }) = record {
+        headers.insert(REPLICAS, u64::from(replicas).into());
+        headers.insert(PINNED, HeaderValue::from_static(if pinned { "true" } else { "false" }));
     }
+    Ok(())
 }
 
 /// `GET` and `HEAD /v1/blobs/{hash}`
@@ -82,13 +82,13 @@ async fn read(
 ) -> Result<Response, Problem> {
     let blob = name(&hash)?;
     let Some(size) = app.core.blobs.accounts().size(blob) else {
-        return not_here(&app, blob, source(origin));
+        return not_here(&app, blob, source(origin)).await;
     };
     let tag = format!("\"{blob}\"");
     let text = |name| headers.get(name).and_then(|v: &HeaderValue| v.to_str().ok());
     let mut answer = Response::new(Body::empty());
     let out = answer.headers_mut();
-    app.blob_headers(blob, out)?;
+    blob_headers(&app, blob, out).await?;
     let value = |text: &str| HeaderValue::from_str(text).map_err(|e| Problem::bad_request(e.to_string()));
     out.insert(header::ETAG, value(&tag)?);
     if text(header::IF_NONE_MATCH).is_some_and(|tags| tags == "*" || tags.contains(&tag)) {
@@ -176,9 +176,9 @@ fn failed(error: io::Error) -> Problem {
 }
 
 /// A blob that is not held; how much of it this client has sent already.
-fn not_here(app: &App, blob: Hex32, source: Source) -> Result<Response, Problem> {
+async fn not_here(app: &Arc<App>, blob: Hex32, source: Source) -> Result<Response, Problem> {
     let mut answer = Problem::not_found(format!("{blob} is not held")).into_response();
-    app.blob_headers(blob, answer.headers_mut())?;
+    blob_headers(app, blob, answer.headers_mut()).await?;
     if let Some(offset) = app.core.blobs.uploads.offset(blob, source) {
         answer.headers_mut().insert(UPLOAD_OFFSET, offset.into());
     }

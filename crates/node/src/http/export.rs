@@ -1,7 +1,7 @@
 //! `GET /admin/export`: the log of the store, streamed while the node runs.
 
 use super::params::Params;
-use super::{App, Problem};
+use super::{App, Problem, apart};
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::header;
@@ -38,10 +38,10 @@ pub(super) async fn get(
     if let Some(network) = &asked.network {
         app.carries(network)?;
     }
-    if let Some(root) = asked.thread
-        && app.core.store.held(root)?.is_none()
-    {
-        return Err(Problem::not_found(format!("{root} is not held")));
+    if let Some(root) = asked.thread {
+        let store = app.core.store.clone();
+        let held = apart(move || Ok(store.held(root)?)).await?;
+        held.ok_or_else(|| Problem::not_found(format!("{root} is not held")))?;
     }
     let wanted = Wanted {
         network: asked.network,

@@ -62,7 +62,7 @@ use wats_store::{Reader, StoreError};
 const COMPRESSED: u64 = 1024;
 /// Looks at the records at a time, of all who wait: each may read some thousand of them.
 const LOOKING: usize = 32;
-/// How long one who waits waits for its turn to look, and after how long it tries again.
+/// How long a client that waits for events waits for its turn to look.
 const TURN: std::time::Duration = std::time::Duration::from_secs(20);
 /// Connections at a time, of all clients.
 const CONNECTIONS: usize = 4096;
@@ -208,10 +208,7 @@ impl App {
             return Ok(None);
         };
         let turn = self.looking.turn(super::limits::source(address));
-        match tokio::time::timeout(TURN, turn).await {
-            Ok(share) => Ok(share),
-            Err(_) => Err(Problem::later(super::Unavailable::Busy)),
-        }
+        tokio::time::timeout(TURN, turn).await.map_err(|_| Problem::later(super::Unavailable::Busy))
     }
 
     /// Asks the engine's thread about the state between two ticks.

@@ -92,21 +92,11 @@ pub(super) async fn get(
     if let Some(why) = not_now(&app, &asked) {
         return Err(Problem::later(why));
     }
-    let mut cursor = match &asked.cursor {
-        Some(cursor) => Cursor::read(cursor, &app.core.store)?,
-        None => {
-            // Nothing is shown yet where the disk had no room for the views; what was loaded is not new then.
-            let shown = app.core.shown.load(Ordering::Acquire);
-            let seq = Seq(shown.max(app.core.to_load.load(Ordering::Relaxed)));
-            let (reading, of) = (app.clone(), asked.clone());
-            let (_, entry) = apart(move || entry(&reading, &of)).await?;
-            Cursor { seq, entry, held_back: Vec::new() }
-        }
-    };
+    let (reading, of) = (app.clone(), asked.clone());
+    let begun = apart(move || Ok((begin(&reading, &of)?, of.who(&reading)?)));
+    let (mut cursor, who) = begun.await?;
     // Before the first look, so that nothing falls between the look and the wait.
     let busy = || Problem::later(Unavailable::Busy);
-    let (reading, of) = (app.clone(), asked.clone());
-    let who = apart(move || of.who(&reading)).await?;
     let waiter = app.core.waiters.wait(asked.wanted(), who.clone()).ok_or_else(busy)?;
     let until = Instant::now() + Duration::from_secs(asked.timeout.unwrap_or(WAIT).min(MOST_WAIT));
     let asked = Arc::new(WaitState { wanted: asked.wanted(), asked, who, min_status });
@@ -122,7 +112,8 @@ pub(super) async fn get(
         let left = until.saturating_duration_since(Instant::now());
         let ends = left.is_zero() || app.core.phase() == Phase::Stopping;
         if !found.events.is_empty() || found.entry.is_some() || found.more || ends {
-            return Ok(Json(found.json(&app, &asked.wanted.network, origin)?).into_response());
+            let answer = apart(move || found.json(&app, &asked.wanted.network, origin));
+            return Ok(Json(answer.await?).into_response());
         }
         // Not only when told: who waits may know of an ask that was held back before the node started.
         let next = found.release.map(|at| Duration::from_millis(at.since(app.core.clock.now()).0).max(BEAT));
@@ -133,6 +124,17 @@ pub(super) async fn get(
             () = app.stop.cancelled() => {}
         }
     }
+}
+
+/// Where a wait begins: at its cursor, or now.
+fn begin(app: &App, asked: &WaitQuery) -> Result<Cursor, Problem> {
+    if let Some(cursor) = &asked.cursor {
+        return Cursor::read(cursor, &app.core.store);
+    }
+    // Nothing is shown yet where the disk had no room for the views; what was loaded is not new then.
+    let shown = app.core.shown.load(Ordering::Acquire);
+    let seq = Seq(shown.max(app.core.to_load.load(Ordering::Relaxed)));
+    Ok(Cursor { seq, entry: entry(app, asked)?.1, held_back: Vec::new() })
 }
 
 /// Why nobody can wait now. While the node loads it knows neither what is shown, where a wait without a cursor
